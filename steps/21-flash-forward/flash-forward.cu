@@ -5,18 +5,18 @@
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
- *          shared memory. A softmax needs the largest score first; it starts with the largest so
- *          far, and where a tile has a larger one, what is summed up is scaled down. fp16 in and
+ *          shared memory. A softmax needs the largest score first; this one starts with the largest
+ *          so far, and if a tile has a larger one, the sums so far are scaled down. fp16 in and
  *          out, fp32 and plain threads in between, each with 8 x 4 scores in registers.
- * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB of it and 28 bytes of
- *          traffic a score go. For 128 multiply-adds a warp loads 12 times 16 bytes a lane from
- *          shared memory, 32 wavefronts: with four schedulers to one shared memory both are as
- *          busy. Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times naive. `two-passes` finds
- *          the largest score first and computes scores twice: 1.5 times the time. `no-rescale` is
- *          wrong in rows whose maximum rises after the first tile, `no-max` where exp overflows.
+ * Predict  No matrix: memory grows with S; at 32 heads of S = 4096 that saves 2 GiB, and 28 bytes
+ *          of traffic per score. For 128 multiply-adds a warp loads 12 times 16 bytes per lane from
+ *          shared memory, 32 wavefronts: with four schedulers per shared memory both are as busy.
+ *          Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times as fast as naive. `two-passes`,
+ *          with the largest score first, computes scores twice: 1.5 times the time. `no-rescale` is
+ *          wrong where a maximum rises after the first tile, `no-max` where exp overflows.
  * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row. Time is
- *          a little better at long S: both units are busy side by side. Naive is slower than the
- *          guess, for its loads of keys do not coalesce.
+ *          a little better at long S: both units are busy at the same time. Naive is slower than
+ *          guessed, because its loads of keys do not coalesce.
  */
 #include "tiles.cuh"
 #include "other_ways.cuh"
@@ -29,7 +29,7 @@
 // snippet: flash
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / TILE, BH), THREADS threads
-// cost: 4 D flops and an exponential a pair that is seen; reads k and v once for TILE queries
+// cost: 4 D flops and one exponential per visible pair; reads k and v once per TILE queries
 template <int D>
 __global__ void flash(const flash_args a)
 {
@@ -37,7 +37,7 @@ __global__ void flash(const flash_args a)
     tiles<D> &t = *(tiles<D> *)memory;
     const int64_t head = blockIdx.y;
     const int first_query = blockIdx.x * TILE;
-    const int row = threadIdx.x / LANES * ROWS; // the first of its queries in the tile
+    const int row = threadIdx.x / LANES * ROWS; // the first query of this thread, in the tile
     const int lane = threadIdx.x % LANES;
     const int end = a.causal ? min(a.Sk, a.Sk - a.Sq + first_query + TILE) : a.Sk;
     float row_max[ROWS];
@@ -45,12 +45,12 @@ __global__ void flash(const flash_args a)
     for (int i = 0; i < ROWS; i++) {
         row_max[i] = -INFINITY;
     }
-    float row_sum[ROWS] = {}; // of its own keys
+    float row_sum[ROWS] = {}; // of this thread's keys
     float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
     for (int first_key = 0; first_key < end; first_key += TILE) {
-        __syncthreads(); // all are done with the values before
+        __syncthreads(); // all have finished with the previous values
         load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
         __syncthreads();
         float p[ROWS][KEYS] = {};
@@ -130,7 +130,7 @@ static void enqueue(flash_kernel *kernel, size_t bytes, const kf_run *run, cudaS
     CUDA_CHECK_LAUNCH();
 }
 
-// Of a kernel that has a head's width at compile time.
+// For a kernel whose head width is a compile-time constant.
 template <flash_kernel *narrow, flash_kernel *wide>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
@@ -144,8 +144,8 @@ static void launch(const kf_run *run, cudaStream_t stream)
 // --- Variants that explain ----------------------------------------------------------------------
 
 // snippet: four
-// Scores and values of four keys, in tiles of two: what a query has summed up after each tile, and
-// what it would have if it had known the largest score from the start.
+// Four keys' scores and values, in tiles of two: prints what a query has accumulated after each
+// tile, and what it would have accumulated had it known the largest score from the start.
 static void say_four_numbers(void)
 {
     const float score[4] = {1.0f, 3.0f, 2.0f, 5.0f};
@@ -175,8 +175,8 @@ static void say_four_numbers(void)
 }
 // end snippet: four
 
-// Rows of all heads whose largest score stands behind the first tile and is larger by more than
-// `by` than that of the tile.
+// The number of rows, of all heads, whose largest score comes after the first tile and exceeds the
+// largest score of that tile by more than `by`.
 static int64_t rows_that_rise(const kf_run *run, double by)
 {
     const kf_shape s = run->shape;
@@ -197,7 +197,7 @@ static int64_t rows_that_rise(const kf_run *run, double by)
     return rows;
 }
 
-// lse shows it alone: a sum of probabilities with different maxima is too large.
+// lse alone shows the mistake: a sum of probabilities with different maxima is too large.
 static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_diagnosis *lse = kf_seen(run, seen, "lse");
@@ -213,8 +213,8 @@ static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, s
            (wrong > 0 ? most > 0 : by_far == 0);
 }
 
-// Where lse is above the logarithm of the largest float, the sum is not a float; where it is below
-// that of the smallest normal one, the sum has lost digits, or all of them.
+// Where lse exceeds the logarithm of the largest float, the sum overflows. Where lse is below the
+// logarithm of the smallest normal float, the sum has lost some or all of its digits.
 static bool overflow_shows(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_tensor *want = kf_find(run, "lse");
@@ -256,13 +256,13 @@ static bool fits(const kf_case *c)
     return !(c->flags & KF_MAY_NOT_FIT);
 }
 
-// Where the mistakes show, or by their prediction do not.
+// True for a case in which the mistakes show, or in which they are predicted not to show.
 static bool is_telling(const kf_case *c)
 {
     return c->flags & (KF_STEEP | KF_RISING | KF_FALLING) && !(c->flags & KF_FLAT);
 }
 
-// At D = 128 the tiles are more than the 64 KB that a block gets with compute capability 7.5.
+// At D = 128 the tiles need more than the 64 KB that a block can have on compute capability 7.5.
 static const char *tiles_refused(const kf_case *c, char *why, size_t size)
 {
     const size_t bytes = c->shape.D == 64 ? sizeof(tiles<64>) : sizeof(tiles<128>);
@@ -279,7 +279,7 @@ static const kf_case cases[] = {
     {.name = "four", .shape = {.Sk = 4, .D = 64}, .flags = KF_VERIFY_ONLY, .data = four_numbers},
     KF_FLASH_ODD,
     KF_FLASH_TIMED,
-    // Where the matrix ends, and one pass does not.
+    // From this length on the matrix is too large; one pass is not.
     MATRIX(16384),
     MATRIX(32768),
     MATRIX(65536),
@@ -317,7 +317,7 @@ static const kf_variant variants[] = {
      .predicted = overflow_shows},
 };
 
-// Where attention takes long, what the L2 held before makes no difference.
+// Attention takes so long here that the former contents of the L2 cache make no difference.
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* naive.cuh: step 01's three kernels for fp16, with the log-sum-exp: what steps 21 to 23
- * are compared with. The S x S matrix stays fp32, and lies in memory.
+/* naive.cuh: step 01's three kernels for fp16, with the log-sum-exp. Steps 21 to 23 are compared
+ * with them. The S x S matrix is fp32, in device memory.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ static inline __half *kf_half(const kf_run *run, const char *name)
     return (__half *)kf_memory(run, name, KF_F16);
 }
 
-// q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread a score
-// cost: 2 D flops a score; writes 4 bytes a score, reads 4 D bytes a score, nearly all from cache
+// q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread per score
+// cost: 2 D flops per score; writes 4 bytes per score, reads 4 D bytes per score, mostly from cache
 static __global__ void half_scores(const __half *q, const __half *k, float *s, int Sq, int Sk,
                                    int D, bool causal)
 {
@@ -40,8 +40,8 @@ static __global__ void half_scores(const __half *q, const __half *k, float *s, i
     s[(head * Sq + i) * Sk + j] = score;
 }
 
-// s [rows][Sk] -> s, each row exp(s - max) / sum, and lse [rows], one warp a row
-// cost: reads the matrix three times and writes it twice, 20 bytes a score
+// s [rows][Sk] -> s, each row exp(s - max) / sum, and lse [rows], one warp per row
+// cost: reads the matrix three times and writes it twice, 20 bytes per score
 static __global__ void softmax_and_lse(float *s, float *lse, int64_t rows, int Sk)
 {
     const int lane = threadIdx.x % 32;
@@ -64,7 +64,7 @@ static __global__ void softmax_and_lse(float *s, float *lse, int64_t rows, int S
     }
     sum = warp_sum(sum);
 
-    // A query that sees no key has probabilities of 0, and -Inf is the logarithm of their sum.
+    // A query that sees no key has probabilities of 0, and the logarithm of their sum is -Inf.
     const bool sees_some = largest > -INFINITY;
     for (int j = lane; j < Sk; j += 32) {
         s[j] = sees_some ? s[j] / sum : 0.0f;
@@ -94,8 +94,8 @@ static __global__ void half_weighted_sum(const float *p, const __half *v, __half
     o[(head * Sq + i) * D + d] = __float2half_rn(sum);
 }
 
-// It takes part where a call is no more work than 32 heads of 8192 queries and keys at D = 64, and
-// where memory is the question.
+// The naive kernels take part in calls of at most the work of 32 heads of 8192 queries and keys at
+// D = 64, and in cases that ask whether memory suffices.
 static inline bool naive_takes_part(const kf_case *c)
 {
     const kf_shape s = c->shape;
@@ -103,7 +103,7 @@ static inline bool naive_takes_part(const kf_case *c)
     return work <= 32.0 * 8192 * 8192 * 64 || c->flags & KF_MAY_NOT_FIT;
 }
 
-// For setup: the matrix, where the naive kernels take part.
+// For setup: allocates the matrix if the naive kernels take part.
 static inline void naive_matrix(kf_run *run)
 {
     const int64_t matrix[] = {run->shape.B, run->shape.H, run->shape.Sq, run->shape.Sk};

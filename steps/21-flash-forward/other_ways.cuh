@@ -1,5 +1,5 @@
-/* other_ways.cuh: what explains step 21: the softmax with a pass of its own for the largest score,
- * and the two mistakes that one pass invites.
+/* other_ways.cuh: variants that explain step 21: the softmax with a pass of its own for the largest
+ * score, and the two mistakes that one pass invites.
  */
 #pragma once
 
@@ -10,8 +10,8 @@ static __device__ __forceinline__ int keys_seen(const flash_args &a, int query)
     return a.causal ? min(a.Sk, a.Sk - a.Sq + query + 1) : a.Sk;
 }
 
-// Scores of one of a thread's queries: scaled, and -Inf where it does not see the key. Returns the
-// largest of them.
+// Scores of one query of the thread: scaled, and -Inf for keys that the query does not see. Returns
+// the largest score.
 static __device__ __forceinline__ float mask_row(const flash_args &a, int query, int first_key,
                                                  int lane, float *p)
 {
@@ -25,7 +25,7 @@ static __device__ __forceinline__ float mask_row(const flash_args &a, int query,
     return most;
 }
 
-// p becomes probabilities, in shared memory too; their sum is returned.
+// Turns the scores p into probabilities, writes them to shared memory too, and returns their sum.
 template <int D>
 static __device__ __forceinline__ float softmax_row(tiles<D> &t, int row, int lane, float base,
                                                     float *p)
@@ -60,7 +60,7 @@ store_queries(const flash_args &a, int64_t head, int first_query, int lane, cons
 
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; the first pass over the keys
 // finds each query's largest score, the second multiplies by V: nothing is ever rescaled
-// cost: 6 D flops and an exponential a pair; reads k twice and v once for TILE queries
+// cost: 6 D flops and one exponential per pair; reads k twice and v once per TILE queries
 template <int D>
 __global__ void two_passes(const flash_args a)
 {
@@ -109,7 +109,7 @@ __global__ void two_passes(const flash_args a)
     store_queries<D>(a, head, first_query + row, lane, row_max, row_sum, out);
 }
 
-// One pass that goes wrong: what is summed up keeps the maximum that it was weighted with, or no
+// One pass that goes wrong: either the sums keep the maximum that they were computed with, or no
 // maximum is subtracted at all.
 enum mistake { NO_RESCALE, NO_MAX };
 

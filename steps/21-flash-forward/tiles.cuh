@@ -1,11 +1,11 @@
-/* tiles.cuh: how a block of step 21 divides a tile among its threads, and the parts of its kernels
- * that are products and copies.
+/* tiles.cuh: how a block of step 21 divides a tile among its threads, and the products and copies
+ * of its kernels.
  *
- * 16 threads have eight neighbouring queries. In a tile of scores each has every 16th key for them,
- * in a tile of output four neighbouring columns of every 64. So for four steps along D, or along
- * the keys, a thread loads 8 + 4 vectors of four, and has 128 multiply-adds to do with them. That
- * there are more of the 8, which threads share, is deliberate: 16 bytes for each of 32 lanes are
- * four wavefronts, and two if groups of eight lanes load the same.
+ * 16 threads share eight neighbouring queries. For these queries each thread has every 16th key of
+ * a tile of scores, and four neighbouring columns of every 64 of a tile of output. So for four
+ * steps along D, or along the keys, a thread loads 8 + 4 vectors of four, and does 128
+ * multiply-adds with them. The 8 are the vectors that threads share, which is deliberate: 16 bytes
+ * for each of 32 lanes are four wavefronts, but two if groups of eight lanes load the same.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct flash_args {
     float scale;
 };
 
-// In shared memory. Four floats more than a row has: 8 lanes that load 16 bytes of 8 rows, at the
-// same column, have all 32 banks.
+// In shared memory. A row is padded by four floats, so that 8 lanes that load 16 bytes each, from 8
+// rows at the same column, use all 32 banks.
 template <int D>
 struct tiles {
     float q[TILE][D + 4];
@@ -38,7 +38,7 @@ static __device__ __forceinline__ float4 four_of(const float *from)
     return *(const float4 *)from;
 }
 
-// from [n][D], at a multiple of 8 bytes -> rows first to first + TILE - 1; those past the end are 0
+// from [n][D], at a multiple of 8 bytes -> rows first to first + TILE - 1; rows past the end are 0
 template <int D>
 static __device__ __forceinline__ void load_tile(const __half *from, int first, int n,
                                                  float (*to)[D + 4])
@@ -59,7 +59,8 @@ static __device__ __forceinline__ void load_tile(const __half *from, int first, 
 }
 
 // snippet: scores
-// q, kv [TILE][D] -> p [ROWS][KEYS], queries row to row + ROWS - 1, every 16th key from lane on
+// q, kv [TILE][D] -> p [ROWS][KEYS]: scores of queries row to row + ROWS - 1 and of every 16th key
+// from lane on
 template <int D>
 static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, int lane,
                                                   float (&p)[ROWS][KEYS])
@@ -93,8 +94,8 @@ static __device__ __forceinline__ void add_four(float probability, float4 value,
     sum[3] += probability * value.w;
 }
 
-// p [TILE][TILE], kv [TILE][D] -> out [ROWS][D / LANES] += p kv; columns 4 lane to 4 lane + 3 of
-// every 64
+// p [TILE][TILE], kv [TILE][D] -> out [ROWS][D / LANES] += p kv; the thread's columns are 4 lane to
+// 4 lane + 3 of every 64
 template <int D>
 static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, int lane,
                                                   float (&out)[ROWS][D / LANES])
@@ -124,7 +125,7 @@ static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, in
     }
 }
 
-// Over the 16 threads that have the same queries; all of them get the result.
+// The maximum over the 16 threads that share the same queries; all 16 get the result.
 static __device__ __forceinline__ float max_of_row(float x)
 {
     for (int bit = LANES / 2; bit > 0; bit /= 2) {

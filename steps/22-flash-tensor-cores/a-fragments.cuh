@@ -1,7 +1,8 @@
 /* a-fragments: tensor cores, and every operand straight from device memory.
  *
- * A lane loads the halves that mma wants of it. P goes through shared memory, as a matrix that is
- * written and read again. (Each lane reads what it has written itself: rung e is what follows.) */
+ * A lane loads the halves that mma needs from it. P goes through shared memory, as a matrix that
+ * is written and read again. (Each lane reads only what it has written itself, which leads to
+ * rung e.) */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
@@ -25,8 +26,8 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *v, int key, in
 
 // snippet: fragments
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key, for each warp anew, in loads
-// of 4 bytes (K) and 2 (V) a lane
+// cost: 4 D flops per pair of query and key; each warp loads all of K and V, 4 D bytes per key, in
+// loads of 4 bytes (K) and 2 bytes (V) per lane
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,

@@ -1,8 +1,8 @@
 /* b-shared: tiles of K and V in shared memory, rows as they are in device memory.
  *
- * Four warps read what one block has loaded, in loads of 16 bytes. But the rows of a tile are 2 D
- * bytes apart, a multiple of all 32 banks: what eight lanes want of eight rows lies in the same
- * banks. */
+ * Four warps read tiles that their block has loaded once, in loads of 16 bytes. But the rows of a
+ * tile are 2 D bytes apart, a multiple of all 32 banks: eight lanes that read the same column of
+ * eight rows need the same banks. */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
@@ -46,8 +46,8 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *tile, int key,
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
-// the same for each warp, K with conflicts of 8, V of 4
+// cost: 4 D flops per pair of query and key; a block loads 4 D bytes of K and V per key; each warp
+// reads as many from shared memory, K with 8-way bank conflicts, V with 4-way ones
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,

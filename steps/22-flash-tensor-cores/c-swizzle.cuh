@@ -1,6 +1,6 @@
 /* c-swizzle: the same tiles, swizzled, and fragments by ldmatrix.
  *
- * Chunk c of row r, 16 bytes, stands at chunk c ^ (r % 8): eight rows of one column lie in all 32
+ * Chunk c of row r, 16 bytes, is stored as chunk c ^ (r % 8): eight rows of one column use all 32
  * banks. ldmatrix then reads four matrices of 8 x 8 in one instruction, transposed where V needs
  * it. */
 #pragma once
@@ -37,8 +37,8 @@ static __device__ __forceinline__ void load_tile(__half *tile, const __half *fro
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
-// the same for each warp, without conflicts, four matrices a request
+// cost: 4 D flops per pair of query and key; a block loads 4 D bytes of K and V per key; each warp
+// reads as many from shared memory, without conflicts, four matrices per request
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -59,9 +59,10 @@ __global__ void __launch_bounds__(THREADS, 3)
     const uint32_t v_now = k_now + KEYS * D * 2;
     __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
     // snippet: lanes
-    // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
-    // 2 d further on. K: lanes 0-7 name keys 0-7, 8-15 their next chunk, 16-31 keys 8-15 likewise.
-    // V: lanes 0-15 name keys 0-15, 16-31 their next chunk.
+    // Each lane gives ldmatrix the address of one row of 16 bytes: its offset in a tile, in bytes.
+    // The chunk 2 d further on is at this offset ^ 32 d. K: lanes 0-7 give keys 0-7, lanes 8-15 the
+    // next chunk of these keys, lanes 16-31 the same for keys 8-15. V: lanes 0-15 give keys 0-15,
+    // lanes 16-31 the next chunk of these keys.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     // end snippet: lanes
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(THREADS, 3)
         }
         online_softmax<D, KEYS>(s, out, row_max, row_sum, scale);
 
-        __syncwarp(); // the warp has read the P before
+        __syncwarp(); // the warp has read the previous P
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             const int at = (n ^ g) * 8 + 2 * t;

@@ -12,7 +12,7 @@ namespace async
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
 // Rows first to first + KEYS of from [Sk][D] -> the tile [KEYS][D] at this address of shared
-// memory, swizzled; rows past the end are zeros. They are there after a wait and a barrier.
+// memory, swizzled; rows past the end are zeros. The rows are there after a wait and a barrier.
 template <int D>
 static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
                                                  int Sk)
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
     __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
-    // What this lane names to ldmatrix, as in c-swizzle.
+    // The offsets that this lane gives to ldmatrix, as in c-swizzle.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(THREADS, 3)
         }
         online_softmax<D, KEYS>(s, out, row_max, row_sum, scale);
 
-        __syncwarp(); // the warp has read the P before
+        __syncwarp(); // the warp has read the previous P
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             const int at = (n ^ g) * 8 + 2 * t;

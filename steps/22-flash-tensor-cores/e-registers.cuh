@@ -1,8 +1,8 @@
 /* e-registers: P stays in registers, as the next operand.
  *
- * What mma leaves in a lane, two 16 x 8 tiles of floats side by side, are the very elements that it
- * wants of that lane as one 16 x 16 operand of halves. Rounded and packed in place, P needs no
- * shared memory. */
+ * mma leaves its result in the lanes: two 16 x 8 tiles of floats, side by side. The elements of a
+ * lane are the very ones that mma needs from that lane as one 16 x 16 operand of halves. Rounded
+ * and packed in place, P needs no shared memory. */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
@@ -14,7 +14,7 @@ enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
 // same as d-async.cuh
 // Rows first to first + KEYS of from [Sk][D] -> the tile [KEYS][D] at this address of shared
-// memory, swizzled; rows past the end are zeros. They are there after a wait and a barrier.
+// memory, swizzled; rows past the end are zeros. The rows are there after a wait and a barrier.
 template <int D>
 static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
                                                  int Sk)
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *fr
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// cost: as d-async, without the 4 bytes of shared memory a score
+// cost: as d-async, without the 4 bytes of shared memory per score
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     v += head * Sk * D;
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
-    // What this lane names to ldmatrix, as in c-swizzle.
+    // The offsets that this lane gives to ldmatrix, as in c-swizzle.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2

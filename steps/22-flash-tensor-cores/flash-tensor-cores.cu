@@ -5,18 +5,18 @@
  * Profile: --case D64-S2048 --case D128-S2048
  * Tests: also on aarch64
  *
- * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and take away,
- *          one a rung, what keeps them waiting: operands from device memory, bank conflicts, loads
- *          that are waited for, P's way through shared memory. A rung is a file, a to e.
- * Predict  a: a warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
+ * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and remove,
+ *          one per rung, the causes of their waiting: operands from device memory, bank conflicts,
+ *          loads that are waited for, P's way through shared memory. A rung is a file, a to e.
+ * Predict  a: each warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
  *          b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain.
  *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
- *          in flight during the products: a fifth. e: without P, a fifth of what goes through
- *          shared memory at D = 64: a tenth.
- * Outcome  In this order, and c is most of it. b gains nothing: what the cache is spared, the
- *          conflicts take. e gains more than the bytes that it saves. At D = 128 the compiler is
- *          two registers short for e, and reads them again once a tile. The last rung is level
- *          with FlashAttention-2, and far from what Hopper's own instructions reach.
+ *          in flight during the products: a fifth gained. e: without P, a fifth less goes through
+ *          shared memory at D = 64: a tenth gained.
+ * Outcome  In this order; the swizzle (c) gains most. Shared tiles (b) gain nothing: the conflicts
+ *          take what the cache saves. P in registers (e) gains more than the bytes that it saves.
+ *          At D = 128 the compiler is two registers short for e, and reloads them once per tile.
+ *          The last rung is level with FlashAttention-2, and far from Hopper's own instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
@@ -30,11 +30,11 @@
 typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
                           int Sq, int Sk, bool causal);
 
-// tiles: of KEYS rows in dynamic shared memory
+// tiles: the number of tiles, of KEYS rows each, in dynamic shared memory
 template <flash_kernel for_64, flash_kernel for_128, int tiles>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
-    const int ROWS = 64, KEYS = 64, THREADS = 128; // those of every rung
+    const int ROWS = 64, KEYS = 64, THREADS = 128; // as in every rung
     const kf_shape s = run->shape;
     flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
     const int bytes = tiles * KEYS * s.D * (int)sizeof(__half);

@@ -4,19 +4,19 @@
  * Architecture: 80
  * Record: --tuned tuned-flash.tsv
  *
- * Idea     The last rung of step 22 with the tile's size, the number of warps and that of stages
- *          as parameters: seventeen kernels from one text. For each shape all of them are verified,
- *          those that are right are timed, and the fastest goes into a table that later steps
- *          look up. What does not fit the device is refused, with the reason.
- * Predict  The log gained 7 to 14 % over one fixed tile. 32 queries a warp read each tile of keys
- *          half as often from shared memory: they win where there are enough blocks, at long S,
- *          and 16 win at short S. A third stage gains nothing. D = 128 runs out of registers
- *          before it runs out of shared memory.
- * Outcome  At long S winners have 32 queries a warp, but for D = 128 under a mask. Without a mask
- *          they gain what the log says; with one, or at short S, the fixed tile is hard to beat.
- *          Stages matter by the room they take. Three are refused at D = 128, all but one for
- *          registers. Each length has its own winner, and others come close. One was fast, and
- *          wrong, in its first form.
+ * Idea     The last rung of step 22 with the tile's size, the warps and the stages as parameters:
+ *          seventeen kernels from one source. For each shape all of them are verified, the right
+ *          ones are timed, and the fastest goes into a table that later steps look up. A kernel
+ *          that does not fit the device is refused, with the reason.
+ * Predict  The log gained 7 to 14 % over one fixed tile. A warp with 32 queries reads each tile of
+ *          keys half as often from shared memory: 32 win where there are enough blocks, at long S,
+ *          and 16 win at short S. A third stage gains nothing. D = 128 runs out of registers before
+ *          it runs out of shared memory.
+ * Outcome  At long S winners have 32 queries per warp, except for D = 128 under a mask. Without a
+ *          mask they gain what the log says; with a mask, or at short S, the fixed tile is hard to
+ *          beat. Stages matter by the shared memory that they take. Three tiles are refused at D =
+ *          128, all but one for registers. Each length has its own winner, and others come close.
+ *          One kernel was fast, and wrong, in its first form.
  */
 #include "cuda/flash_rows.cuh"
 #include "cuda/flash_tiles.cuh"
@@ -25,8 +25,8 @@
 
 #include <string.h>
 
-// Whether q stays in registers: where that makes its fragments, the scores' and those of the sums
-// 192 registers at most.
+// True if q stays in registers: if the fragments of q, of the scores and of the sums then take at
+// most 192 registers.
 static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strips)
 {
     return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
@@ -34,9 +34,9 @@ static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strip
 
 // snippet: tile
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. It is compiled for
-// 8 warps a multiprocessor: with 255 registers a thread no more find room. cost: 4 D flops a score.
-// For each key a warp reads 4 D bytes of shared memory, for all its queries
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. Compiled for 8 warps
+// per multiprocessor: with 255 registers per thread no more than 8 fit. cost: 4 D flops per score.
+// Per key a warp reads 4 D bytes of shared memory, for all its queries
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    // Of this lane, in its first strip; row + 8 is the other.
+    // The first of this lane's two rows in its first strip; row + 8 is the other.
     const int row = block_row + warp_row + threadIdx.x % 32 / 4;
     q += head * Sq * D;
     k += head * Sk * D;
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + (KEPT ? 0 : ROWS * D * 2);
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     if (!KEPT) {
         load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     }
-    // A group of copies a tile, also where nothing is left to copy, so that a wait can count them.
-    // With one stage k and v take turns: one comes while the other is multiplied.
+    // One cp.async group per tile, even if nothing is left to copy, so that a wait can count
+    // groups. With one stage k and v alternate: one is copied while the other is multiplied.
 #pragma unroll
     for (int i = 0; i < AHEAD; i++) {
         const int first = i * KEYS;
@@ -191,10 +191,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
                           int Sq, int Sk, bool causal);
 
-// A candidate for one D, and what its launch needs.
+// A candidate for one D, and the arguments of its launch.
 typedef struct tiles {
     flash_kernel *kernel;
-    int rows, threads, bytes; // of a block
+    int rows, threads, bytes; // per block
 } tiles;
 
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>

@@ -5,24 +5,24 @@
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
- * Idea     From o, lse and the gradient of o, the gradients of q, k and v. A probability is one
- *          exponential of a score and lse, so no matrix has to be kept. As the log has it: one
- *          kernel owns queries and makes dq, one owns keys and makes dk and dv; both make the
- *          scores again, and delta.
- * Predict  Seven products where five are needed: 1.4 times the time, and that before anything
- *          else. dq's kernel has three of them, 43 % of the time. The gradients' sums take twice
- *          the registers of the forward pass: the best tiles are smaller.
- * Outcome  Both kernels run at the rate of the forward pass, so the seven are what is paid for.
- *          dkv takes more than its four sevenths: a third tile is loaded, and delta is made
- *          between two barriers. Smaller tiles win at D = 128 only: there registers end the list
- *          of tiles.
+ * Idea     From o, lse and the gradient of o follow the gradients of q, k and v. A probability is
+ *          one exponential of a score and lse, so no matrix has to be kept. As in the log, one
+ *          kernel owns queries and computes dq, the other owns keys and computes dk and dv; both
+ *          compute the scores again, and delta.
+ * Predict  Seven products where five are needed: 1.4 times the time, before anything else is
+ *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients take
+ *          twice the registers of the forward pass, so the best tiles are smaller.
+ * Outcome  Both kernels run at the rate of the forward pass, so the seven products are what is paid
+ *          for. dkv's kernel takes more than its four sevenths: it loads a third tile, and computes
+ *          delta between two barriers. Smaller tiles win at D = 128 only: there registers end the
+ *          list of tiles.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
 #include "cuda/refused.cuh"
 #include "problems/flash_backward_cases.h"
 
-// rowsum(dout * o) of a row, in all four lanes of a quad; 0 past the end.
+// rowsum(dout * o) of one row, in all four lanes of a quad; 0 past the end.
 template <int D>
 static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 {
@@ -37,14 +37,14 @@ static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 }
 
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_args all)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);
@@ -107,13 +107,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
                                block_row + warp_row, a.Sq);
 }
 
-// rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. The block's threads
-// share a row.
+// rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. SHARE threads
+// compute a row.
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void delta_of_tile(float *delta, const __half *dout,
                                                      const __half *o)
 {
-    constexpr int SHARE = THREADS / ROWS; // threads a row
+    constexpr int SHARE = THREADS / ROWS; // threads per row
     const int row = threadIdx.x / SHARE;
     float sum = 0.0f;
 #pragma unroll
@@ -136,21 +136,21 @@ static __device__ __forceinline__ void delta_of_tile(float *delta, const __half 
     }
 }
 
-// The same -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
-// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
-// exponential a score; 2 D flops a query and block for delta
+// The same inputs -> dk, dv [BH][Sk][D]
+// grid (Sk / KEYS, BH), WARPS * 32 threads, one warp per 16 STRIPS keys. Everything is transposed:
+// rows of a fragment are keys, columns are queries. cost: four products, 8 D flops, and one
+// exponential per score; 2 D flops per query and block for delta
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_args all)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
     // k, v [KEYS][D], q, dout, o [2][ROWS][D], then floats: lse [2][ROWS], delta [ROWS]
     extern __shared__ __align__(16) __half tiles[];
     const backward_args a = of_head<D>(all, blockIdx.y);
-    const int block_key = blockIdx.x * KEYS; // under a mask the first have the most queries
+    const int block_key = blockIdx.x * KEYS; // under a mask the first blocks have the most queries
     const int warp_key = threadIdx.x / 32 * STRIPS * 16;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
             load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
         }
         copy_async_commit();
-        // dout and o of this stage, in halves from the start of tiles
+        // dout and o of this stage, as offsets in halves from the start of tiles
         delta_of_tile<D, ROWS, THREADS>(delta, tiles + 2 * (KEYS + ROWS) * D + stage * ROWS * D,
                                         tiles + 2 * (KEYS + 2 * ROWS) * D + stage * ROWS * D);
         __syncthreads();
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
                                block_key + warp_key, a.Sk);
 }
 
-// Bytes of shared memory a block.
+// Bytes of shared memory per block.
 template <int D, int ROWS, int KEYS>
 static constexpr int bytes_of_dq()
 {
@@ -277,7 +277,7 @@ static void launch_log(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// A candidate for one kernel runs with the other as it is in `log`.
+// A candidate for one of the two kernels runs with the other kernel as it is in `log`.
 template <int ROWS, int KEYS, int WARPS>
 static void try_dq(const kf_run *run, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* by_dq: dq's kernel of step 24 keeps the delta that it computes. */
+/* by_dq: dq's kernel of step 24, which keeps the delta that it computes. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -7,7 +7,7 @@ namespace by_dq
 {
 
 // same as step 24
-// rowsum(dout * o) of a row, in all four lanes of a quad; 0 past the end.
+// rowsum(dout * o) of one row, in all four lanes of a quad; 0 past the end.
 template <int D>
 static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 {
@@ -23,15 +23,15 @@ static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq]
 //     -> dq [BH][Sq][D], delta [BH][Sq]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_dq(backward_args all, float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);

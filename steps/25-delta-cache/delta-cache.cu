@@ -4,14 +4,16 @@
  * Architecture: 80
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
- * Idea     delta is one number a query. dq's kernel has it in a register, and the other one makes
- *          it again in every block. Keep it: by dq's kernel, as the log does, or by a small
- *          kernel first, as FlashAttention-2 does. dkv no longer loads o.
- * Predict  A third of what dkv loads goes, and a barrier a tile. Its loads are hidden by the
- *          products, so the gain is small, as the log says: a few per cent of the whole.
- * Outcome  Five per cent at D = 64, nine at D = 128, and hardly any from the bytes. What dkv
- *          saves is the work on the tile of o. A kernel of its own costs as much as dq's kernel
- *          is spared. At D = 128 a tile that did not fit beside o gains a little more.
+ * Idea     delta is one float per query. dq's kernel has it in a register, and dkv's kernel
+ *          computes it again in every block. Keep it instead: from dq's kernel, as the log does, or
+ *          from a small kernel in front, as FlashAttention-2 does. Then dkv's kernel no longer
+ *          loads o.
+ * Predict  dkv's kernel loads a third less, and has one barrier per tile less. Its loads are hidden
+ *          by the products, so the gain is small, as the log says: a few per cent of the whole.
+ * Outcome  The gain is five per cent at D = 64, nine at D = 128, and hardly any of it comes from
+ *          the bytes: dkv's kernel saves the work on the tile of o. A separate kernel for delta
+ *          costs as much as it saves dq's kernel. At D = 128 a tile that did not fit beside o gains
+ *          a little more.
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
@@ -22,7 +24,7 @@
 
 // snippet: delta
 // o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, a warp a row. cost: 4 D + 4 bytes a row
+// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
 template <int D>
 __global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
 {
@@ -41,15 +43,15 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 // end snippet: delta
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_dq(backward_args all, const float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);
@@ -112,22 +114,22 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 }
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
-// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
-// exponential a score
+// grid (Sk / KEYS, BH), WARPS * 32 threads, one warp per 16 STRIPS keys. Everything is transposed:
+// rows of a fragment are keys, columns are queries. cost: four products, 8 D flops, and one
+// exponential per score
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_dkv(backward_args all, const float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
     // k, v [KEYS][D], q, dout [2][ROWS][D], then floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
     const backward_args a = of_head<D>(all, blockIdx.y);
     const float *delta = delta_of + (int64_t)blockIdx.y * a.Sq;
-    const int block_key = blockIdx.x * KEYS; // under a mask the first have the most queries
+    const int block_key = blockIdx.x * KEYS; // under a mask the first blocks have the most queries
     const int warp_key = threadIdx.x / 32 * STRIPS * 16;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;
@@ -192,7 +194,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                                block_key + warp_key, a.Sk);
 }
 
-// Which way delta comes to both kernels.
+// How both kernels get delta.
 enum way { RECOMPUTED, BY_DQ, BY_KERNEL };
 
 template <int D, int ROWS, int KEYS, int WARPS, enum way WAY>
@@ -264,7 +266,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Without O two blocks of 64 keys find room on a multiprocessor at D = 128.
+// Without O two blocks of 64 keys fit on a multiprocessor at D = 128.
 static void launch_two_blocks(const kf_run *run, cudaStream_t stream)
 {
     launch_delta<128>(run, stream);

@@ -7,7 +7,7 @@ namespace recomputed
 {
 
 // same as step 24
-// rowsum(dout * o) of a row, in all four lanes of a quad; 0 past the end.
+// rowsum(dout * o) of one row, in all four lanes of a quad; 0 past the end.
 template <int D>
 static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 {
@@ -23,14 +23,14 @@ static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
 
 // same as step 24
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_args all)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);
@@ -92,13 +92,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
 }
 
 // same as step 24
-// rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. The block's threads
-// share a row.
+// rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. SHARE threads
+// compute a row.
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void delta_of_tile(float *delta, const __half *dout,
                                                      const __half *o)
 {
-    constexpr int SHARE = THREADS / ROWS; // threads a row
+    constexpr int SHARE = THREADS / ROWS; // threads per row
     const int row = threadIdx.x / SHARE;
     float sum = 0.0f;
 #pragma unroll
@@ -122,21 +122,21 @@ static __device__ __forceinline__ void delta_of_tile(float *delta, const __half 
 }
 
 // same as step 24
-// The same -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
-// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
-// exponential a score; 2 D flops a query and block for delta
+// The same inputs -> dk, dv [BH][Sk][D]
+// grid (Sk / KEYS, BH), WARPS * 32 threads, one warp per 16 STRIPS keys. Everything is transposed:
+// rows of a fragment are keys, columns are queries. cost: four products, 8 D flops, and one
+// exponential per score; 2 D flops per query and block for delta
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_args all)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
     // k, v [KEYS][D], q, dout, o [2][ROWS][D], then floats: lse [2][ROWS], delta [ROWS]
     extern __shared__ __align__(16) __half tiles[];
     const backward_args a = of_head<D>(all, blockIdx.y);
-    const int block_key = blockIdx.x * KEYS; // under a mask the first have the most queries
+    const int block_key = blockIdx.x * KEYS; // under a mask the first blocks have the most queries
     const int warp_key = threadIdx.x / 32 * STRIPS * 16;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
             load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
         }
         copy_async_commit();
-        // dout and o of this stage, in halves from the start of tiles
+        // dout and o of this stage, as offsets in halves from the start of tiles
         delta_of_tile<D, ROWS, THREADS>(delta, tiles + 2 * (KEYS + ROWS) * D + stage * ROWS * D,
                                         tiles + 2 * (KEYS + 2 * ROWS) * D + stage * ROWS * D);
         __syncthreads();

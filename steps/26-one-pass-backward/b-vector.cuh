@@ -1,8 +1,8 @@
 /* b-vector: sums of dq are added to four at a time.
  *
- * The four elements that a lane has of a 16 x 8 tile are not neighbours in a row of dq. But nobody
- * reads the sums but the kernel that converts them: so they lie as they come, each lane's four side
- * by side, and one red.v4 takes the place of four additions. */
+ * The four elements that a lane has of a 16 x 8 tile are not neighbours in a row of dq. But only
+ * the kernel that converts the sums reads them. So the sums are stored in the order in which they
+ * come, each lane's four side by side, and one red.v4 takes the place of four additions. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -11,7 +11,7 @@ namespace vector
 {
 
 // snippet: add-four
-// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
+// Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -28,27 +28,26 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 // end snippet: add-four
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
-//     x 8
-// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
-// additions a query and block
+//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
+// STRIPS keys. cost: five products, 10 D flops, and one exponential per score; 4 D bytes of atomic
+// additions per query and block
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
-    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
-    // and WIDTH dimensions each.
+    // The warps share the dq of a tile: ACROSS of them side by side, each with 16 STRIPES queries
+    // and WIDTH dimensions.
     constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = all.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (all.causal ? blockIdx.y : blockIdx.x) * KEYS;
     const backward_args a = of_head<D>(all, head);
@@ -143,7 +142,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 }
 
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
-// grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element
+// grid (Sq * D / 2 / 256, BH). cost: 6 bytes per element
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {

@@ -1,9 +1,9 @@
 /* c-ordered: blocks add to a tile of dq one after the other, always in the same order, and need no
  * atomic additions.
  *
- * A tile of queries has a counter. The block whose turn it is finds its own number there, adds, and
- * counts on. A block may only wait for blocks that have begun, or it waits for ever: so it draws
- * its keys from a counter too, in the order in which tiles are added to. */
+ * Each tile of queries has a counter. A block waits until the counter shows the block's own number,
+ * adds, and increments the counter. A block may only wait for blocks that have begun, or it waits
+ * for ever. So it draws its keys from a counter too, in the order in which tiles are added to. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -12,7 +12,8 @@ namespace ordered
 {
 
 // snippet: order
-// All threads of the block call these. What was added before a post is seen after the wait for it.
+// All threads of the block call these. Whatever was added before a post is visible after the wait
+// for that post.
 static __device__ __forceinline__ void wait_for(const int *counter, int place)
 {
     if (threadIdx.x == 0) {
@@ -40,21 +41,20 @@ static __device__ __forceinline__ void post(int *counter)
 // end snippet: order
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
-//     x 8
-// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes read and
-// written a query and block, in turn
+//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
+// STRIPS keys. cost: five products, 10 D flops, and one exponential per score; 4 D bytes read and
+// as many written per query and block, in turn
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of, int *counters)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
-    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
-    // and WIDTH dimensions each.
+    // The warps share the dq of a tile: ACROSS of them side by side, each with 16 STRIPES queries
+    // and WIDTH dimensions.
     constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
@@ -66,9 +66,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         drawn = atomicAdd(counters, 1);
     }
     __syncthreads();
-    // Heads take turns. Under a mask the last keys come first, for they have the fewest queries.
+    // Consecutive draws go to different heads. Under a mask the last keys come first, for they have
+    // the fewest queries.
     const int heads = all.causal ? gridDim.x : gridDim.y;
-    const int blocks = all.causal ? gridDim.y : gridDim.x; // of a head
+    const int blocks = all.causal ? gridDim.y : gridDim.x; // per head
     const int head = drawn % heads;
     const int block = all.causal ? blocks - 1 - drawn / heads : drawn / heads;
     // end snippet: draw
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
         // solution: order -- wait until those before have added, add, and let the next one add
-        // The block that sees the last of the keys that this tile sees is the first, under a mask.
+        // Under a mask the first to add is the block with the last key that this tile sees.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;
         wait_for(counter, a.causal ? last - block : block);
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as b-vector.cuh
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
-// grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element
+// grid (Sq * D / 2 / 256, BH). cost: 6 bytes per element
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {

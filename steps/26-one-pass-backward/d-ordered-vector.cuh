@@ -1,7 +1,8 @@
 /* d-ordered-vector: in turn, and yet by atomic additions.
  *
- * In its turn a block is alone with the tile, and needs no atomic addition. But it has to read the
- * sums before it can write them, and wait for them. red.v4 is sent off and not waited for. */
+ * In its turn a block is alone with the tile, and needs no atomic addition. But to add without one,
+ * it has to read the sums, wait for them, and then write. A red.v4 is sent off, and no thread waits
+ * for it. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -10,7 +11,7 @@ namespace ordered_vector
 {
 
 // same as b-vector.cuh
-// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
+// Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -26,7 +27,8 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 }
 
 // same as c-ordered.cuh
-// All threads of the block call these. What was added before a post is seen after the wait for it.
+// All threads of the block call these. Whatever was added before a post is visible after the wait
+// for that post.
 static __device__ __forceinline__ void wait_for(const int *counter, int place)
 {
     if (threadIdx.x == 0) {
@@ -54,21 +56,20 @@ static __device__ __forceinline__ void post(int *counter)
 }
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
-//     x 8
-// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
-// additions a query and block, in turn
+//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
+// STRIPS keys. cost: five products, 10 D flops, and one exponential per score; 4 D bytes of atomic
+// additions per query and block, in turn
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of, int *counters)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
-    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
-    // and WIDTH dimensions each.
+    // The warps share the dq of a tile: ACROSS of them side by side, each with 16 STRIPES queries
+    // and WIDTH dimensions.
     constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
@@ -79,9 +80,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         drawn = atomicAdd(counters, 1);
     }
     __syncthreads();
-    // Heads take turns. Under a mask the last keys come first, for they have the fewest queries.
+    // Consecutive draws go to different heads. Under a mask the last keys come first, for they have
+    // the fewest queries.
     const int heads = all.causal ? gridDim.x : gridDim.y;
-    const int blocks = all.causal ? gridDim.y : gridDim.x; // of a head
+    const int blocks = all.causal ? gridDim.y : gridDim.x; // per head
     const int head = drawn % heads;
     const int block = all.causal ? blocks - 1 - drawn / heads : drawn / heads;
     const int block_key = block * KEYS;
@@ -155,7 +157,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
-        // The block that sees the last of the keys that this tile sees is the first, under a mask.
+        // Under a mask the first to add is the block with the last key that this tile sees.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;
         wait_for(counter, a.causal ? last - block : block);
@@ -181,7 +183,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as b-vector.cuh
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
-// grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element
+// grid (Sq * D / 2 / 256, BH). cost: 6 bytes per element
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {

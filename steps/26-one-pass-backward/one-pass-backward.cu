@@ -7,16 +7,16 @@
  * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
  * Tests: c-ordered d-ordered-vector add in turn
  *
- * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds
- *          to dq: five products. But all blocks add to all rows of dq. Four ways, a to d: atomic
- *          additions of one float, of four, plain ones in a fixed order, atomic ones in that
- *          order.
- * Predict  1.4 times as fast as seven products, less what the additions cost. Four floats at a
- *          time are a quarter of the requests, and half of the sectors. A fixed order makes
- *          blocks wait.
- * Outcome  With single floats the fifth product is worth nothing: two kernels are as fast. With
- *          four it is faster than FlashAttention-2. In a fixed order two runs have the same bits,
- *          and take a fifth longer or more; plain additions, which are waited for, even longer.
+ * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds to
+ *          dq: five products. But all blocks add to all rows of dq. Four ways, a to d: atomic
+ *          additions of one float; of four floats; plain additions in a fixed order; atomic
+ *          additions in that order.
+ * Predict  1.4 times as fast as seven products, less the cost of the additions. Four floats at a
+ *          time take a quarter of the requests, and half of the sectors. A fixed order makes blocks
+ *          wait.
+ * Outcome  With single floats one kernel gains nothing: two kernels are as fast. With four floats
+ *          it is faster than FlashAttention-2. In a fixed order two runs have the same bits, and
+ *          take a fifth longer or more; plain additions, which are waited for, take even longer.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"
@@ -29,11 +29,11 @@
 
 enum way { SCALAR, VECTOR, ORDERED, ORDERED_VECTOR };
 
-// What a launch needs to know of a run.
+// The arguments of a launch, from a run.
 typedef struct job {
     backward_args a;
     float *delta, *sums; // [BH][Sq], [BH][padded][D]
-    int *counters;       // one, and one for each tile of queries
+    int *counters;       // one, and one per tile of queries
     int heads;
     size_t bytes_of_sums, bytes_of_counters;
     cudaStream_t stream;

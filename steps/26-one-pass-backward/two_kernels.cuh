@@ -1,5 +1,5 @@
-/* two_kernels: what step 25 came to: delta by a kernel of its own, then dq's kernel, then dk's and
- * dv's. Seven products. */
+/* two_kernels: the final kernels of step 25: one for delta, then dq's kernel, then dk's and dv's.
+ * Seven products. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -7,7 +7,7 @@
 
 // same as step 25
 // o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, a warp a row. cost: 4 D + 4 bytes a row
+// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
 template <int D>
 __global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
 {
@@ -26,15 +26,15 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 
 // same as step 25
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_dq(backward_args all, const float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);
@@ -98,22 +98,22 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as step 25
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
-// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
-// exponential a score
+// grid (Sk / KEYS, BH), WARPS * 32 threads, one warp per 16 STRIPS keys. Everything is transposed:
+// rows of a fragment are keys, columns are queries. cost: four products, 8 D flops, and one
+// exponential per score
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_dkv(backward_args all, const float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
     // k, v [KEYS][D], q, dout [2][ROWS][D], then floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
     const backward_args a = of_head<D>(all, blockIdx.y);
     const float *delta = delta_of + (int64_t)blockIdx.y * a.Sq;
-    const int block_key = blockIdx.x * KEYS; // under a mask the first have the most queries
+    const int block_key = blockIdx.x * KEYS; // under a mask the first blocks have the most queries
     const int warp_key = threadIdx.x / 32 * STRIPS * 16;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;

@@ -4,17 +4,16 @@
  * Architecture: 80
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
- * Idea     For q k^T k's rows are operands as they lie, for dS k its columns. A transposed copy
- *          of k in memory, made by a pass of its own, has its columns as rows: nothing is
- *          transposed
- *          on the chip.
- * Predict  It loses. The pass costs 4 bytes an element, and the kernel loads three tiles for two.
- *          If only the copy is loaded, the other product has to be transposed. ldmatrix.trans costs
- *          what ldmatrix costs, so there is nothing to gain.
- * Outcome  It loses: by the pass at short S, and at D = 128 by a quarter at any, for the third
- *          tile takes the room of a second block. The copy alone is a draw at long S. What would
- *          pay for a copy is a machine without ldmatrix: by hand the transposition costs a tenth to
- *          a quarter.
+ * Idea     For q k^T the rows of k are operands as they lie, for dS k its columns. A transposed
+ *          copy of k in memory, made by a pass of its own, has these columns as rows: nothing is
+ *          transposed on the chip.
+ * Predict  It loses. The pass costs 4 bytes per element, and the kernel loads three tiles instead
+ *          of two. If only the copy is loaded, the other product has to be transposed.
+ *          ldmatrix.trans costs as much as ldmatrix, so there is nothing to gain.
+ * Outcome  It loses: at short S by the pass, and at D = 128 by a quarter at any S, because the
+ *          third tile takes the shared memory of a second block. The copy alone is a draw at long
+ *          S. A copy would pay on a machine without ldmatrix: a transposition by plain loads costs
+ *          a tenth to a quarter.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
@@ -24,7 +23,7 @@
 
 // snippet: transpose
 // k [BH][Sk][D] -> kt [BH][D][padded], with zeros past the last key
-// grid (padded / 64, D / 64, BH), 256 threads. cost: 4 bytes an element
+// grid (padded / 64, D / 64, BH), 256 threads. cost: 4 bytes per element
 template <int D>
 __global__ void transpose(const __half *k, __half *kt, int Sk)
 {
@@ -66,7 +65,7 @@ static __device__ __forceinline__ void load_columns(uint32_t tile, const __half 
 }
 
 // c [STRIPS * 16][D] += p K, with p [STRIPS * 16][N] in fragments and K's rows n to n + N as
-// columns of kt [D][KEYS] in shared memory: operands as they lie.
+// columns of kt [D][KEYS] in shared memory. The operands are rows of kt, read as they lie.
 template <int D, int KEYS, int STRIPS, int N>
 static __device__ __forceinline__ void
 warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint32_t kt, int n)
@@ -90,8 +89,8 @@ warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], u
     }
 }
 // snippet: transposed
-// c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above: now these are the operands
-// that ldmatrix has to transpose.
+// c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above. These operands are columns
+// of kt: ldmatrix has to transpose them.
 template <int D, int KEYS, int STRIPS, int N>
 static __device__ __forceinline__ void warp_add_transposed_scores(float (*c)[N / 8][4], uint32_t a,
                                                                   uint32_t kt, int n)
@@ -120,15 +119,15 @@ static __device__ __forceinline__ void warp_add_transposed_scores(float (*c)[N /
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_both(backward_args all, const float *delta_of, const __half *kt_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS; // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS; // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;           // bytes
     extern __shared__ __align__(16)
         __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D], kt [2][D][KEYS]
@@ -197,18 +196,18 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// K comes transposed, and only so: no byte more than before.
+// Loads the transposed copy of K and not K itself: no more bytes than before.
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_columns(backward_args all, const float *delta_of, const __half *kt_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS; // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS; // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;           // bytes
     extern __shared__ __align__(16)
         __half tiles[]; // q, dout [ROWS][D], kt [2][D][KEYS], v [2][KEYS][D]
@@ -272,7 +271,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                                block_row + warp_row, a.Sq);
 }
 
-// c [STRIPS * 16][D] += p K without ldmatrix: an operand is two halves of one column, so two loads.
+// c [STRIPS * 16][D] += p K without ldmatrix: an operand is two halves of one column, which take
+// two loads.
 template <int D, int STRIPS, int N>
 static __device__ __forceinline__ void
 warp_add_rows_by_hand(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], const __half *k)
@@ -286,7 +286,7 @@ warp_add_rows_by_hand(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], cons
             uint32_t column[2];
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                const int row = n * 16 + half * 8 + 2 * t; // and the next one
+                const int row = n * 16 + half * 8 + 2 * t; // and the next row
                 const __half low = k[row * D + (d ^ row % 8) * 8 + g];
                 const __half high = k[(row + 1) * D + (d ^ (row + 1) % 8) * 8 + g];
                 const __half2 both = __halves2half2(low, high);
@@ -301,15 +301,15 @@ warp_add_rows_by_hand(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], cons
 }
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
-// products, 6 D flops, and an exponential a score
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. cost: three products, 6
+// D flops, and one exponential per score
 template <int D, int ROWS, int KEYS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward_by_hand(backward_args all, const float *delta_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time, to limit registers
     constexpr int TILE = KEYS * D * 2;              // bytes
     extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
     const backward_args a = of_head<D>(all, blockIdx.y);
@@ -374,7 +374,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as step 25
 // o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, a warp a row. cost: 4 D + 4 bytes a row
+// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
 template <int D>
 __global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
 {

@@ -1,5 +1,5 @@
 /* a-threads: tiles by cp.async, as in step 23: each thread computes addresses and copies chunks of
- * 16 bytes. What the other rungs are measured against. */
+ * 16 bytes. The other rungs are measured against this one. */
 #pragma once
 
 #include "boxes.cuh"
@@ -11,9 +11,9 @@ namespace threads
 
 // same as step 23
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. It is compiled for
-// 8 warps a multiprocessor: with 255 registers a thread no more find room. cost: 4 D flops a score.
-// For each key a warp reads 4 D bytes of shared memory, for all its queries
+// grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. Compiled for 8 warps
+// per multiprocessor: with 255 registers per thread no more than 8 fit. cost: 4 D flops per score.
+// Per key a warp reads 4 D bytes of shared memory, for all its queries
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    // Of this lane, in its first strip; row + 8 is the other.
+    // The first of this lane's two rows in its first strip; row + 8 is the other.
     const int row = block_row + warp_row + threadIdx.x % 32 / 4;
     q += head * Sq * D;
     k += head * Sk * D;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + (KEPT ? 0 : ROWS * D * 2);
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     if (!KEPT) {
         load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     }
-    // A group of copies a tile, also where nothing is left to copy, so that a wait can count them.
-    // With one stage k and v take turns: one comes while the other is multiplied.
+    // One cp.async group per tile, even if nothing is left to copy, so that a wait can count
+    // groups. With one stage k and v alternate: one is copied while the other is multiplied.
 #pragma unroll
     for (int i = 0; i < AHEAD; i++) {
         const int first = i * KEYS;

@@ -1,22 +1,22 @@
-/* boxes.cuh: what the rungs of step 28 share: where a tile's elements lie that came as boxes, and
- * the way of the results into such a tile.
+/* boxes.cuh: shared by the rungs of step 28: the places of a tile's elements that came as TMA
+ * boxes, and the store of results into such a tile.
  */
 #pragma once
 
 #include "cuda/tma.cuh"
 
 // same as step 23
-// Whether q stays in registers: where that makes its fragments, the scores' and those of the sums
-// 192 registers at most.
+// True if q stays in registers: if the fragments of q, of the scores and of the sums then take at
+// most 192 registers.
 static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strips)
 {
     return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
 }
 
 // snippet: box
-// A row of a swizzled box is 128 bytes, 64 halves; a tile is D / 64 boxes [ROWS][64], one after the
-// other, each at a multiple of 1024. Where columns 16 d to 16 d + 15 lie from the tile's start on,
-// for a lane whose row and chunk in the first box are `lane`.
+// A tile is D / 64 boxes [ROWS][64] one behind the other, each at a multiple of 1024 bytes. A row
+// of a box is 128 bytes, 64 halves, and swizzled. Returns the offset of columns 16 d to 16 d + 15
+// from the start of the tile, for a lane whose row and chunk in the first box are at `lane`.
 template <int ROWS>
 static __device__ __forceinline__ uint32_t columns_of(uint32_t lane, int d)
 {
@@ -24,9 +24,9 @@ static __device__ __forceinline__ uint32_t columns_of(uint32_t lane, int d)
 }
 // end snippet: box
 
-// out / row_sum, 16 rows in fp16 -> a tile [ROWS][D] of boxes; and lse as store_rows makes it.
-// strip: where these rows lie in the tile, for this lane as for ldmatrix. row: of this lane, and
-// row + 8.
+// out / row_sum, 16 rows in fp16 -> a tile [ROWS][D] of boxes; and lse as store_rows computes it.
+// strip: the offset of these rows in the tile, for this lane as for ldmatrix. row: the first of
+// this lane's two rows, row and row + 8.
 template <int D, int ROWS>
 static __device__ __forceinline__ void
 rows_to_tile(uint32_t tile, uint32_t strip, float *lse, float (*out)[4], const float *row_max,

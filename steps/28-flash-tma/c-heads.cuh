@@ -1,7 +1,7 @@
-/* c-heads: the same with a map of three dimensions, [BH][S][D].
+/* c-heads: as b-flattened, with a map of three dimensions, [BH][S][D].
  *
- * A head is a dimension of its own, so the copy engine knows where its rows end: those past the end
- * come as zeros and are not written. */
+ * A head is a dimension of its own, so the TMA knows where its rows end: rows past the end come as
+ * zeros and are not written. */
 #pragma once
 
 #include "boxes.cuh"
@@ -10,7 +10,7 @@
 namespace heads
 {
 
-// A map of array [BH][S][D] for boxes of rows x 64.
+// A map of the array [BH][S][D] with boxes of rows x 64.
 static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int rows)
 {
     tensor_layout of = {};
@@ -29,7 +29,7 @@ static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int ro
 }
 
 // snippet: tile
-// Rows first to first + ROWS of this head -> the tile [ROWS][D], D / 64 boxes. One thread.
+// Rows first to first + ROWS of this head -> the tile [ROWS][D], as D / 64 boxes. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
                                                  uint32_t barrier, int first, int head)
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
 }
 // end snippet: tile
 
-// The way back.
+// In reverse: the tile -> rows. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void store_tile(const CUtensorMap *to, uint32_t tile, int first,
                                                   int head)
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void store_tile(const CUtensorMap *to, uint32_
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; all but lse as maps
-// cost: as a-threads, but tiles of q, k, v and o are copied by one thread's order
+// cost: as a-threads, but one thread requests the copies of the tiles of q, k, v and o
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
@@ -64,19 +64,19 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
     constexpr int AHEAD = STAGES - 1;                   // tiles that are asked for before the loop
-    extern __shared__ __align__(1024) __half tiles[];   // q, later o, k and v [STAGES]
+    extern __shared__ __align__(1024) __half tiles[];   // q, later o; k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    // Of this lane, in its first strip; row + 8 is the other.
+    // The first of this lane's two rows in its first strip; row + 8 is the other.
     const int row = block_row + warp_row + threadIdx.x % 32 / 4;
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    const uint32_t there = v_tiles + STAGES * TILE; // a barrier a stage, and that of q
+    const uint32_t there = v_tiles + STAGES * TILE; // one barrier per stage, and one for q
     const uint32_t q_there = there + STAGES * 8;
-    // What this lane names to ldmatrix in the first box of a tile: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix in a tile's first box: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * 128 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * 128 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             }
         }
     }
-    // A warp reads no rows of q but its own, and puts its rows of o there.
+    // A warp reads only its own rows of q, and its rows of o take their place.
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
         rows_to_tile<D, ROWS>(q_tile, (warp_row + i * 16) * 128 + qv_lane, lse + (int64_t)head * Sq,

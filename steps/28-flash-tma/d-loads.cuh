@@ -1,4 +1,4 @@
-/* d-loads: as c-heads, but threads store the results, as in a-threads: loads alone. */
+/* d-loads: as c-heads, but threads store the results, as in a-threads: TMA for loads alone. */
 #pragma once
 
 #include "boxes.cuh"
@@ -8,7 +8,7 @@ namespace loads
 {
 
 // same as c-heads.cuh
-// Rows first to first + ROWS of this head -> the tile [ROWS][D], D / 64 boxes. One thread.
+// Rows first to first + ROWS of this head -> the tile [ROWS][D], as D / 64 boxes. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
                                                  uint32_t barrier, int first, int head)
@@ -20,7 +20,7 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; q, k and v as maps
-// cost: as c-heads; o is written in pieces of 4 bytes a lane
+// cost: as c-heads; o is written in pieces of 4 bytes per lane
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
@@ -30,19 +30,19 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
     constexpr int AHEAD = STAGES - 1;                   // tiles that are asked for before the loop
-    extern __shared__ __align__(1024) __half tiles[];   // q, k and v [STAGES]
+    extern __shared__ __align__(1024) __half tiles[];   // q; k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    // Of this lane, in its first strip; row + 8 is the other.
+    // The first of this lane's two rows in its first strip; row + 8 is the other.
     const int row = block_row + warp_row + threadIdx.x % 32 / 4;
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    const uint32_t there = v_tiles + STAGES * TILE; // a barrier a stage, and that of q
+    const uint32_t there = v_tiles + STAGES * TILE; // one barrier per stage, and one for q
     const uint32_t q_there = there + STAGES * 8;
-    // What this lane names to ldmatrix in the first box of a tile: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix in a tile's first box: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * 128 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * 128 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2

@@ -1,5 +1,5 @@
-/* e-apart: as c-heads, but warps do not meet once a tile. A second barrier a stage says that all
- * have read it, and only the thread that refills the stage waits for that. */
+/* e-apart: as c-heads, but warps do not meet once per tile. A second barrier per stage says that
+ * all threads have read the stage, and only the thread that refills it waits for that. */
 #pragma once
 
 #include "boxes.cuh"
@@ -9,7 +9,7 @@ namespace apart
 {
 
 // same as c-heads.cuh
-// Rows first to first + ROWS of this head -> the tile [ROWS][D], D / 64 boxes. One thread.
+// Rows first to first + ROWS of this head -> the tile [ROWS][D], as D / 64 boxes. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
                                                  uint32_t barrier, int first, int head)
@@ -21,7 +21,7 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
 }
 
 // same as c-heads.cuh
-// The way back.
+// In reverse: the tile -> rows. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void store_tile(const CUtensorMap *to, uint32_t tile, int first,
                                                   int head)
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void store_tile(const CUtensorMap *to, uint32_
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; all but lse as maps
-// cost: as a-threads, but tiles of q, k, v and o are copied by one thread's order
+// cost: as a-threads, but one thread requests the copies of the tiles of q, k, v and o
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
@@ -43,23 +43,23 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr int STRIPS = ROWS / WARPS / 16;
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
-    // Tiles that are asked for before the loop. With three stages the one to be refilled was read a
-    // tile ago, so that the wait is short.
+    // Tiles that are requested before the loop. With three stages the stage to be refilled was read
+    // one tile earlier, so the wait is short.
     constexpr int AHEAD = STAGES > 2 ? STAGES - 2 : 1;
-    extern __shared__ __align__(1024) __half tiles[]; // q, later o, k and v [STAGES]
+    extern __shared__ __align__(1024) __half tiles[]; // q, later o; k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    // Of this lane, in its first strip; row + 8 is the other.
+    // The first of this lane's two rows in its first strip; row + 8 is the other.
     const int row = block_row + warp_row + threadIdx.x % 32 / 4;
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    const uint32_t there = v_tiles + STAGES * TILE; // a barrier a stage, that of q, and again
-    const uint32_t q_there = there + STAGES * 8;    // a barrier a stage: it may be filled
+    const uint32_t there = v_tiles + STAGES * TILE; // one barrier per stage, and one for q
+    const uint32_t q_there = there + STAGES * 8;    // another one per stage: it may be filled
     const uint32_t free = q_there + 8;
-    // What this lane names to ldmatrix in the first box of a tile: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix in a tile's first box: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * 128 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * 128 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -103,13 +103,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         const int first = tile * KEYS;
         const uint32_t stage = tile % STAGES * TILE;
         // snippet: release
-        if (tile > 0) { // this thread has read the tile before
+        if (tile > 0) { // this thread has read the previous tile
             barrier_arrive(free + (tile - 1) % STAGES * 8);
         }
         // end snippet: release
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
-            // All threads have read what was there, STAGES tiles before; at first nothing was.
+            // Wait until all threads have read the tile that was there STAGES tiles before. In the
+            // first round there was none.
             int parity = 0;
             // solution: parity -- of the phase that ends when they have; it must pass at first
             parity = (tile + AHEAD) / STAGES % 2 ^ 1;
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             }
         }
     }
-    // A warp reads no rows of q but its own, and puts its rows of o there.
+    // A warp reads only its own rows of q, and its rows of o take their place.
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
         rows_to_tile<D, ROWS>(q_tile, (warp_row + i * 16) * 128 + qv_lane, lse + (int64_t)head * Sq,

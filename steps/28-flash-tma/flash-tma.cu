@@ -6,17 +6,17 @@
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-28-repeats.tsv
  * Profile: --case D64-S8192 --case D128-S8192
  *
- * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine
- *          computes addresses, swizzles, checks bounds, and says when the bytes are there. The
- *          products stay those of step 23, and the tile is the one that was best at long S.
- * Predict  Loads were hidden behind products before, so what is saved is their instructions: one in
- *          twenty, and the log's tenth is more than that can give. With a map of all rows of all
- *          heads, as the log has it, the tail of a head's last tile is stored into the next head.
- * Outcome  More instructions are saved than predicted, and time by less than them, for issue slots
- *          were free. The store and a third stage bring nothing. Barriers that come with the engine
- *          do: with them warps need not meet once a tile, and the log's tenth is reached at
- *          D = 128. At S = 512 and D = 64 all of it loses. The store overwrites as predicted, or
- *          does not: the block that comes last decides, and a test may pass for ever.
+ * Idea     Hopper copies whole tiles (TMA, the copy engine): one thread names a box of an array,
+ *          and the TMA computes addresses, swizzles, checks bounds, and reports when the bytes are
+ *          there. The products are those of step 23, and the tile is the best one at long S.
+ * Predict  Loads were hidden behind products before, so only their instructions are saved: one in
+ *          twenty, which cannot give the log's tenth. With a map of all rows of all heads, as the
+ *          log has it, the tail of a head's last tile is stored into the next head.
+ * Outcome  More instructions are saved than predicted, and time falls by less, because issue slots
+ *          were free. The store and a third stage gain nothing. The barriers of the TMA do: with
+ *          them warps need not meet once per tile, and the log's tenth is reached at D = 128. At S
+ *          = 512 and D = 64 all of it loses. The store overwrites as predicted, or does not: the
+ *          block that comes last decides, and a test may pass for ever.
  */
 #include "a-threads.cuh"
 #include "b-flattened.cuh"
@@ -32,7 +32,7 @@
 // The tile that step 23 found best at long S, for each width.
 typedef struct tile_of {
     int rows, keys, threads;
-    bool keeps_query; // in registers: a-threads has no tile of q then
+    bool keeps_query; // in registers: then a-threads has no tile of q
 } tile_of;
 
 static tile_of tile_for(int D)
@@ -65,7 +65,7 @@ typedef void map_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap
                         int Sq, int Sk, bool causal);
 typedef CUtensorMap map_maker(const void *array, int BH, int S, int D, int rows);
 
-// Tiles of q, and of k and v for each stage, and the barriers, two a stage at most and one.
+// Tiles of q, tiles of k and v per stage, and barriers: at most two per stage, and one.
 static int bytes_with_barriers(const tile_of *t, int D, int stages)
 {
     return (t->rows + 2 * stages * t->keys) * D * (int)sizeof(__half) + (2 * stages + 1) * 8;
@@ -112,37 +112,37 @@ static void launch_loads(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: predict
-// The last tile of a head ends here, counted from the head's first row: rows from Sq on are not its
-// own.
+// The row at which the last tile of a head ends, counted from the head's first row: rows from Sq on
+// belong to the next head.
 static int64_t last_tile_ends(const kf_shape *s)
 {
     const int rows = tile_for(s->D).rows;
     return (int64_t)(s->Sq + rows - 1) / rows * rows;
 }
 
-// Whether row `row` of a head lies in the last tile of the head `before` heads before it.
+// True if row `row` of a head lies in the last tile of the head `before` heads earlier.
 static bool overwritten(const kf_shape *s, int64_t row, int before)
 {
     return before * (int64_t)s->Sq + row < last_tile_ends(s);
 }
 // end snippet: predict
 
-// Where nothing is overwritten the map of all rows is as good as any.
+// True if nothing is overwritten: then the map of all rows is as good as any.
 static bool whole_tiles(const kf_case *c)
 {
     return c->shape.B * c->shape.H == 1 || !overwritten(&c->shape, 0, 1);
 }
 
-// Elsewhere, but for inputs that are made so that each head has one right result: with the keys of
-// another head there is none.
+// The other cases, except inputs that are made so that each head has one right result: with the
+// keys of another head they have none.
 static bool has_tails(const kf_case *c)
 {
     return !whole_tiles(c) && !(c->flags & (KF_ONE_HOT | KF_INTEGERS)) &&
            !(kf_on_cpu() && c->flags & KF_LARGE);
 }
 
-// o as it would be with the keys of the head `before` heads before, and without a mask: for that
-// head these are rows behind its last query. The first heads, which have none, keep their keys.
+// o as it would be with the keys of the head `before` heads earlier, and without a mask: in that
+// head these rows are behind the last query. The first `before` heads keep their own keys.
 static void crossed_reference(kf_run *run, int before)
 {
     const int64_t heads = (int64_t)run->shape.B * run->shape.H;
@@ -164,8 +164,8 @@ static void crossed_reference(kf_run *run, int before)
     }
 }
 
-// Each element that two blocks write may be as either of them has it: the one whose bounds what
-// came out is nearer to.
+// An element that two blocks write may have the value of either block. Its reference is the value
+// whose bounds the output is nearer to.
 static void either_reference(kf_run *run)
 {
     const kf_run as_it_is = *run;
@@ -174,7 +174,7 @@ static void either_reference(kf_run *run)
     const kf_tensor o_then = *o, lse_then = *lse;
     __half *got = (__half *)kf_alloc(o->count, sizeof(__half));
     CUDA_CHECK(cudaMemcpy(got, o->device, o->count * sizeof(__half), cudaMemcpyDeviceToHost));
-    lse->want = (double *)kf_alloc(lse->count, sizeof(double)); // nobody asks for these
+    lse->want = (double *)kf_alloc(lse->count, sizeof(double)); // not compared
     lse->bound = (double *)kf_alloc(lse->count, sizeof(double));
     lse->checked = (bool *)kf_alloc(lse->rows, sizeof(bool));
     crossed_reference(run, 0);
@@ -204,7 +204,7 @@ static void either_reference(kf_run *run)
     *lse = lse_then;
 }
 
-// Two blocks write the same rows, and the later one decides.
+// Two blocks write the same rows; the later block decides.
 static bool overwrites_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
                                     size_t size)
 {
@@ -237,8 +237,8 @@ static const kf_case cases[] = {
     KF_FLASH_ODD,
     KF_FLASH_ONE("tail-95", 1, 5, 95, 64, false, 0), // tiles of 96 and of 64 lack one key
     KF_FLASH_ONE("tail-127", 1, 5, 127, 128, false, 0),
-    // Under a mask a head's last tile takes long, and the first one of the next head does not: the
-    // wrong rows come last.
+    // Under a mask the last tile of a head takes long, and the first tile of the next head does
+    // not: the wrong rows are written last.
     KF_FLASH_ONE("tail", 3, 300, 300, 64, true, 0),
 };
 

@@ -1,8 +1,8 @@
 /* a-one-role: wgmma, tiles brought by TMA, and all warps do the same.
  *
- * A warpgroup has 64 queries. One thread asks for the next tiles of K and V when all have finished
- * with those that lay there; between the two products of a tile everyone computes probabilities,
- * and the tensor cores have what the other warpgroups left them. */
+ * A warpgroup has 64 queries. One thread requests the next tiles of K and V when all warps have
+ * finished with the tiles in that place. Between the two products of a tile every warpgroup
+ * computes its softmax; meanwhile the tensor cores have only the work of other warpgroups. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -21,8 +21,8 @@ static constexpr int bytes_of_block()
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
-// cost: 4 D flops a score on tensor cores, an exponential a score; K and V from the L2 cache once
-// for 64 WARPGROUPS queries
+// cost: 4 D flops per score on tensor cores, one exponential per score; K and V from the L2 cache
+// once per 64 WARPGROUPS queries
 template <int D, int WARPGROUPS>
 __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {

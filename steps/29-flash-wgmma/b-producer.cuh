@@ -1,8 +1,9 @@
 /* b-producer: a warpgroup of its own brings the tiles.
  *
- * One of its threads asks for tiles as soon as a stage is empty; the others, the consumers, say so
- * tile by tile and wait for nobody else, so that one may compute probabilities while another has
- * the tensor cores. The producer gives most of its registers to them. */
+ * One thread of this producer requests tiles as soon as a stage is empty. The other warpgroups, the
+ * consumers, report each tile that they have read and wait for no other consumer, so one may
+ * compute its softmax while another has the tensor cores. The producer gives most of its registers
+ * to the consumers. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
         for (int step = 0; step < tiles; step++) {
             const int stage = step % STAGES;
             const int first = (tiles - 1 - step) * KEYS;
-            int emptied = 0; // the parity of the phase in which the stage was left
+            int emptied = 0; // the parity of the phase in which the stage was emptied
             // solution: parity -- the first time nobody has left it yet, and nobody is waited for
             emptied = step / STAGES % 2 ^ 1;
             // end solution: parity
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {

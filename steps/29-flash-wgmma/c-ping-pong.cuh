@@ -1,9 +1,10 @@
 /* c-ping-pong: the warpgroups take turns at the tensor cores.
  *
- * In b they may all compute probabilities at the same time, and then all want the tensor cores.
- * Here a warpgroup starts its products when it is its turn, and passes the turn on when they are
- * started: its probabilities then fall to where the next one multiplies. With a recorder as its
- * line the kernel also says when it did what; without one the lines that do so are empty. */
+ * In b-producer they may all compute their softmax at the same time, and then all want the tensor
+ * cores. Here a warpgroup starts its products in its turn, and passes the turn on as soon as they
+ * are started, so that its softmax coincides with the products of the next warpgroup. With a
+ * recorder as its line the kernel also records when it does what; with no_recorder those calls are
+ * empty. */
 #pragma once
 
 #include "recorded.cuh"
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {

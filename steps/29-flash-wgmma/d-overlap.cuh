@@ -1,8 +1,8 @@
-/* d-overlap: a warpgroup's next scores are in flight while it computes probabilities.
+/* d-overlap: a warpgroup's next scores are in flight while it computes its softmax.
  *
- * Each warpgroup starts the scores of a tile before the values of the tile before, and waits for
- * the scores alone: what it computes then, the tensor cores need not wait for. It records as c
- * does. */
+ * Each warpgroup starts the scores of a tile before the values of the previous tile, and waits for
+ * the scores alone: the tensor cores multiply the values while it computes its softmax. It records
+ * as c-ping-pong does. */
 #pragma once
 
 #include "recorded.cuh"
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
     if (tiles > 0) {
         barrier_wait(k_full, 0);
         named_sync(own_handoff, 256);

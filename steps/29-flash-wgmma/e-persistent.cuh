@@ -1,11 +1,11 @@
-/* e-persistent: a block for each multiprocessor, which takes work until there is none.
+/* e-persistent: one block per multiprocessor, which takes work tiles until there are none.
  *
- * What a block has to set up it sets up once, and the first tiles of its next work come while it
- * still finishes the last: the producer runs ahead. Work is handed out by a counter, so that who is
- * early takes more; under a mask the longest rows go first, and the short ones fill the end. Of
- * several heads at a time, whose keys and values stay in the L2 cache meanwhile. EARLY asks for the
- * next work tile when one begins, and so takes it away from who ends before. SOFTMAX turns scores
- * into probabilities: wgmma_rows.cuh's weigh, or that of rung f. */
+ * A block sets up once, and the first tiles of its next work tile come while it still finishes the
+ * last: the producer runs ahead. A counter hands out work tiles, so a block that is early takes
+ * more. Under a mask the longest rows go first, and the short ones fill the end. Several heads are
+ * in flight at a time, whose keys and values stay in the L2 cache meanwhile. EARLY requests the
+ * next work tile when one begins, and so takes it away from a block that ends before. SOFTMAX turns
+ * scores into probabilities: softmax_step of wgmma_rows.cuh, or that of rung f. */
 #pragma once
 
 #include "cuda/wgmma_ring.cuh"
@@ -19,7 +19,7 @@ enum { KEYS = 128, STAGES = 2 };
 template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    return bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>() + 8; // and the work
+    return bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>() + 8; // and the work tile
 }
 
 // snippet: work
@@ -28,8 +28,8 @@ typedef struct work_tile {
     int head, block;
 } work_tile;
 
-// Work tiles in the order in which they are handed out: at_once heads together, of these the last
-// rows first, which under a mask see most keys.
+// Work tiles in the order in which they are handed out: at_once heads together, and of these the
+// last rows first, which under a mask see the most keys.
 static __device__ __forceinline__ work_tile work_tile_of(int number, int blocks, int heads,
                                                          int at_once)
 {
@@ -114,7 +114,7 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
                 int Sk, bool causal)
 {
     constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
-    const int blocks = (Sq + QUERIES - 1) / QUERIES;              // of a head
+    const int blocks = (Sq + QUERIES - 1) / QUERIES;              // per head
     int step = 0;
     int number = blockIdx.x;
     for (int iteration = 0;; iteration++) {
@@ -175,7 +175,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
     float correction[2];
 
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
     if (tiles > 0) {
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);

@@ -8,14 +8,14 @@
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-29-repeats.tsv
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
- * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
- *          one a rung, what keeps the tensor cores waiting. A rung is a file; f is polynomial.cuh.
+ * Idea     A warpgroup multiplies straight from the tiles that TMA brings (wgmma). Remove, one per
+ *          rung, the causes of idle tensor cores. A rung is a file; f is polynomial.cuh.
  * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
  *          tenth at D = 64. c: softmax of one warpgroup while another multiplies: a tenth at D =
  *          128. d: the same in one warpgroup: a twentieth on top. e: under a mask a twentieth. f:
- *          exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
- *          left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
- * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: they still coincide. d an
+ *          exponentials are the limit at D = 64, an eighth fewer is a twentieth. g: two sizes, and
+ *          tiles left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
+ * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: softmaxes coincide. d an
  *          eighth at D = 128, e by order under a mask, g with few work tiles. f loses a twentieth.
  */
 #include "a-one-role.cuh"
@@ -28,18 +28,18 @@
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_cases.h"
 
-enum { KEYS = 128 }; // of a tile, in every rung
+enum { KEYS = 128 }; // per tile, in every rung
 
 typedef void flash_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                           int Sq, int Sk, bool causal);
 
-// A block for each tile of rows of a head.
+// One block per tile of rows of a head.
 static dim3 grid_of(const kf_shape *s, int warpgroups)
 {
     return dim3((s->Sq + warpgroups * 64 - 1) / (warpgroups * 64), s->B * s->H);
 }
 
-// warpgroups: three consumers at D = 64, whose registers are few enough, two at D = 128.
+// warpgroups: consumers. Two at D = 128; three at D = 64, where a thread needs fewer registers.
 template <flash_kernel kernel, int warpgroups, int threads, int bytes>
 static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
@@ -51,7 +51,7 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// The rungs c and d take a line, recorder or no_recorder, and have the blocks of rung b.
+// Rungs c and d take a line, which is recorder or no_recorder, and are launched as rung b.
 template <typename line_type>
 using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                          int Sq, int Sk, bool causal, line_type line);
@@ -164,7 +164,7 @@ static bool odd_of_64(const kf_case *c)
     return c->flags & KF_VERIFY_ONLY && of_64(c);
 }
 
-// A block for each work tile, which finds the counter too high when it asks for another.
+// One block per work tile. Each block finds the counter too high when it asks for another tile.
 static void launch_order(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
@@ -183,7 +183,8 @@ static void launch_one_size(const kf_run *run, cudaStream_t stream)
     launch_cut(run, stream, c, true);
 }
 
-// Two sizes wherever there are rows for them, and a kernel in front that leaves its counter.
+// Work tiles of two sizes if there are rows enough. The first launch must leave its counters right
+// for the second.
 static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
     const cut c = {3, run->shape.Sq >= work_tiles::SMALL};
@@ -197,7 +198,7 @@ static void launch_polynomial(const kf_run *run, cudaStream_t stream)
                                                                                             stream);
 }
 
-// For a picture, whole tiles at D = 128 are enough; and it is not timed.
+// Only whole tiles at D = 128 are recorded, which is enough for a picture; they are not timed.
 static bool drawn(const kf_case *c)
 {
     return c->flags & KF_VERIFY_ONLY && c->shape.D == 128 && c->shape.Sq % 128 == 0;
@@ -222,9 +223,9 @@ static void setup(kf_run *run)
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
                                 KF_FLASH_ONE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
                                 KF_FLASH_ODD,
-                                // Work tiles of two heads, then of one. Tiles that are whole for
-                                // one warpgroup and not for the next. A stage that is filled three
-                                // times.
+                                // Work tiles of two heads, then of one. Tiles that are seen whole
+                                // by one warpgroup and not by the next. A stage that is filled
+                                // three times.
                                 KF_FLASH_ONE("uneven-heads", 3, 200, 70, 64, true, 0),
                                 KF_FLASH_ONE("whole-edge", 1, 130, 192, 64, true, 0),
                                 KF_FLASH_ONE("many-tiles", 1, 130, 641, 64, false, 0),

@@ -1,10 +1,10 @@
-/* g-work-tiles: e-persistent, and nobody works for nothing.
+/* g-work-tiles: e-persistent, without work in vain.
  *
- * Work tiles are of two sizes, where warpgroups are three: large ones first, and small ones for the
- * end of a launch, cut so that all multiprocessors end at about the same time. A warpgroup passes
- * over tiles that only rows of the warpgroups behind it see. And where registers suffice, two
- * warpgroups, queries are kept in them: products read a tile less from shared memory, and the next
- * queries come early. */
+ * Work tiles have two sizes if there are three warpgroups: large ones first, and small ones for the
+ * end of a launch, cut so that all multiprocessors end at about the same time. A warpgroup skips
+ * tiles that only rows of the warpgroups behind it see. With two warpgroups registers suffice to
+ * keep queries in them: products read one tile less from shared memory, and the next queries come
+ * early. */
 #pragma once
 
 #include "cuda/work_tiles.cuh"

@@ -1,26 +1,27 @@
-/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but one exponential in eight is computed
- * by FMA units.
+/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but FMA units compute one exponential in
+ * eight.
  *
- * A multiprocessor computes 16 exponentials a cycle, and at D = 64 these take as long as the
- * products. So some are taken from that unit: 2^x by a polynomial, nine instructions that other
- * units carry out. The kernel is launched with softmax_step_shared in place of weigh. */
+ * A multiprocessor computes 16 exponentials per cycle, and at D = 64 these take as long as the
+ * products. So other units take over some of them: 2^x by a polynomial, in nine instructions. The
+ * kernel is launched with softmax_step_shared in place of softmax_step. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
 
 // snippet: polynomial
-// 2^x for x up to 0, and a little above; 0 for x up to -127.
+// 2^x for x <= 0, and a little above; 0 for x <= -127.
 //
-// x = n + r with n whole and r from -1/2 to 1/2: with 3 * 2^22 added a float has no room for a
-// fraction, and its last bits are n. r is exact. 2^r is 1 + r (..), the polynomial of degree 4
-// whose largest relative error is least: 2.9e-6, and the rounding of three FMAs and of coefficients
-// adds less than 2e-7. Of degree 3 it would be 1.0e-4, which lse cannot bear: a sum of
-// probabilities is off by no more than its terms are, so lse by 3.1e-6, where fp32's own rounding
-// of a score of 64 products may be a few times that. o is off by 6.2e-6 of itself at most,
-// probabilities and sum together, where fp16 rounds probabilities by 4.9e-4. 2^0 is exactly 1.
+// x = n + r with n whole and r from -1/2 to 1/2: with 3 * 2^22 added a float has no bits left for a
+// fraction, so its last bits are n, and r is exact. 2^r is 1 + r (..), the polynomial of degree 4
+// whose largest relative error is the least: 2.9e-6. The rounding of three FMAs and of the
+// coefficients adds less than 2e-7. Degree 3 would have 1.0e-4, too much for lse: the relative
+// error of a sum of probabilities is at most that of its terms, so lse is off by 3.1e-6, while
+// fp32's own rounding of a score of 64 products may be a few times that. o is relatively off by at
+// most 6.2e-6, from probabilities and sum together, while fp16 rounds probabilities by 4.9e-4. 2^0
+// is exactly 1.
 //
-// Then n is added to the exponent. At x = -127 that leaves no bit, and above, where r >= 0 there,
-// less than 2^-126: not a number with another sign.
+// Then n is added to the exponent. At x = -127, where r is 0, that leaves 0. Just above, n is still
+// -127 and r > 0, so the result is below 2^-126; r < 0 would change its sign.
 static __device__ __forceinline__ float exp2_polynomial(float x)
 {
     const float WHOLE = 12582912.0f; // 3 * 2^22
@@ -34,7 +35,7 @@ static __device__ __forceinline__ float exp2_polynomial(float x)
     return __int_as_float(__float_as_int(y) + (__float_as_int(n) << 23));
 }
 
-// As weigh of wgmma_rows.cuh, and one exponential in SHARE by the polynomial.
+// As softmax_step of wgmma_rows.cuh, but one exponential in SHARE is computed by the polynomial.
 template <int KEYS, int SHARE>
 static __device__ __forceinline__ void
 softmax_step_shared(float (*s)[4], float *row_max, float *row_sum, float *correction, float scale)

@@ -1,4 +1,4 @@
-/* recorded.cuh: what the rungs c and d say of themselves when they are given a recorder: who did
+/* recorded.cuh: the events that rungs c and d record when they are given a recorder: which role did
  * what, for which tile. */
 #pragma once
 
@@ -16,13 +16,13 @@ static const kf_timeline timeline = {.tensor = "timeline",
                                      .n_roles = ROLES,
                                      .n_events = EVENTS};
 
-// One thread of a role records, in one block, which has blocks before it and behind.
+// One thread of each role records, in one block from the middle of the grid.
 static __device__ __forceinline__ bool recorded()
 {
     return threadIdx.x % 128 == 0 && blockIdx.x == 0 && blockIdx.y == gridDim.y / 2;
 }
 
-// An event ends, and the next one begins: when that is.
+// Records that an event ends; returns the time, at which the next event begins.
 template <typename line_type>
 static __device__ __forceinline__ uint32_t end_of(line_type &line, int event, int step,
                                                   uint32_t from)

@@ -1,8 +1,8 @@
 /* a-red: step 26's b-vector with wgmma, tiles brought by TMA, and all warps do the same.
  *
  * Scores are computed transposed, so that P and dS are operands as they come; only for dq does dS
- * go through shared memory. One thread asks for the tile after this one. dq is added to its sums as
- * there, four floats a request. */
+ * go through shared memory. One thread requests the next tile. dq is added to its sums as in
+ * b-vector, four floats per request. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"
@@ -21,7 +21,7 @@ static constexpr int bytes_of_block()
            2 * STAGES * tile_queries<D>() * 4 + (1 + STAGES) * 8;
 }
 
-// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
+// Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
 // same as step 26
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 // lse2, minus_delta [BH][padded]
 //     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq is added to sums [BH][padded][D]
 // grid (BH, Sk / 128) under a mask, else (Sk / 128, BH)
-// cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic additions a
+// cost: five products, 10 D flops, and one exponential per score; 4 D bytes of atomic additions per
 // query and block
 template <int D>
 __global__ void __launch_bounds__(256, 1)
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(256, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
+    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
     const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
@@ -65,11 +65,11 @@ __global__ void __launch_bounds__(256, 1)
     const uint32_t full = kv_full + 8;                        // [STAGES]
     const int lane = threadIdx.x % 32;
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = a.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
     const int64_t padded = padded_rows(a.Sq);
-    // Tiles, from that of the first query that sees a key of this block.
+    // Tiles, from the one with the first query that sees a key of this block.
     const int first = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS : 0;
     const int last = (a.Sq + ROWS - 1) / ROWS;
 
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(256, 1)
             bulk_load(lse_rows + next * ROWS * 4, lse2 + row, ROWS * 4, full + 8 * next);
             bulk_load(delta_rows + next * ROWS * 4, minus_delta + row, ROWS * 4, full + 8 * next);
         }
-        if (step < 0) { // only the first tile was asked for
+        if (step < 0) { // only the first tile was requested
             continue;
         }
         const int stage = step % STAGES;

@@ -1,7 +1,7 @@
-/* b-bulk: dq goes through shared memory, and the copy engine adds it to its sums.
+/* b-bulk: dq goes through shared memory, and the TMA adds it to its sums.
  *
- * A warp's share of dq is 4096 bytes in a row of the sums: one request takes the place of eight for
- * each lane, and nobody waits for it but who wants to write to the same place again. */
+ * A warp's share of dq is 4096 contiguous bytes of the sums: one request takes the place of eight
+ * for each lane. Only a warp that writes to the same shared memory again waits for it. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
+    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
     const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
@@ -48,11 +48,11 @@ __global__ void __launch_bounds__(256, 1)
     const uint32_t full = kv_full + 8;                        // [STAGES]
     const int lane = threadIdx.x % 32;
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = a.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
     const int64_t padded = padded_rows(a.Sq);
-    // Tiles, from that of the first query that sees a key of this block.
+    // Tiles, from the one with the first query that sees a key of this block.
     const int first = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS : 0;
     const int last = (a.Sq + ROWS - 1) / ROWS;
 
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(256, 1)
             bulk_load(lse_rows + next * ROWS * 4, lse2 + row, ROWS * 4, full + 8 * next);
             bulk_load(delta_rows + next * ROWS * 4, minus_delta + row, ROWS * 4, full + 8 * next);
         }
-        if (step < 0) { // only the first tile was asked for
+        if (step < 0) { // only the first tile was requested
             continue;
         }
         const int stage = step % STAGES;

@@ -1,7 +1,8 @@
 /* c-producer: a warpgroup of its own brings the tiles.
  *
- * It asks for tiles as soon as a stage is empty, and gives most of its registers to the consumers.
- * These meet twice a tile: when nobody reads the last dS any more, and when this one is there. */
+ * It requests tiles as soon as a stage is empty, and gives most of its registers to the consumers.
+ * The consumers meet twice per tile: when nobody reads the last dS any more, and when the new one
+ * is there. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(384, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
+    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
     const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
@@ -51,11 +52,11 @@ __global__ void __launch_bounds__(384, 1)
     const uint32_t dout_empty = q_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = a.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
     const int64_t padded = padded_rows(a.Sq);
-    // Tiles, from that of the first query that sees a key of this block.
+    // Tiles, from the one with the first query that sees a key of this block.
     const int first = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS : 0;
     const int last = (a.Sq + ROWS - 1) / ROWS;
 
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(384, 1)
         for (int i = 0; i < STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
             barrier_init(dout_full + 8 * i, 1);
-            barrier_init(q_empty + 8 * i, 8); // a lane of each warp
+            barrier_init(q_empty + 8 * i, 8); // one lane of each warp
             barrier_init(dout_empty + 8 * i, 8);
         }
         barrier_init_fence();

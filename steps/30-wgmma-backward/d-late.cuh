@@ -1,11 +1,11 @@
-/* d-late: dq of a tile is computed one tile later, and passes next to each other overlap.
+/* d-late: dq of a tile is computed one tile later, and kernels next to each other overlap.
  *
- * In c the two warpgroups meet twice a tile, so that both want the tensor cores at the same time
- * and leave them idle at the same time. Here a warpgroup multiplies by the dS of the tile before,
- * which the other has had a whole tile's time to write: they wait for each other rarely, and drift
- * apart until one multiplies while the other weighs. Tiles that need a mask have a loop of their
- * own; under one the longest work goes first, of several heads at a time; and a kernel begins while
- * the one in front of it ends. */
+ * In c-producer the two warpgroups meet twice per tile, so that both want the tensor cores at the
+ * same time and leave them idle at the same time. Here a warpgroup multiplies by the dS of the
+ * previous tile, which the other warpgroup has had a whole tile's time to write: they rarely wait
+ * for each other, and drift apart until one multiplies while the other computes its softmax. Tiles
+ * that need a mask have a loop of their own. Under a mask the longest work goes first, of several
+ * heads at a time. And a kernel begins while the kernel in front of it ends. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"
@@ -28,8 +28,8 @@ static constexpr int bytes_of_block()
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;
 // lse2, minus_delta [BH][padded]
 //     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq is added to sums [BH][padded][D]
-// grid (Sk / 128 BH); at_once: heads that are worked on at a time, under a mask the first keys,
-// which have most queries, first
+// grid (Sk / 128 BH); at_once: heads in flight together; under a mask the first keys, which have
+// the most queries, come first
 // cost: as c-producer
 template <int D>
 __global__ void __launch_bounds__(384, 1)
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(384, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
+    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
-    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow but dq
+    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow except dq
     const uint32_t dout_tiles = q_tiles + STAGES * TILE;
     const uint32_t ds_tiles = dout_tiles + STAGES * TILE;
     const uint32_t dq_tile = ds_tiles + STAGES * SLOPES;
@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(384, 1)
     const uint32_t ds_full = dout_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // of a head
-    // at_once heads together, of these the first keys first
+    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // per head
+    // at_once heads together, and of these the first keys first
     const int together = blockIdx.x / (at_once * blocks) * at_once;
     const int place = blockIdx.x - together * blocks;
     const int width = min(at_once, heads - together);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(384, 1)
         for (int i = 0; i < STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
             barrier_init(dout_full + 8 * i, 1);
-            barrier_init(q_empty + 8 * i, 8); // a lane of each warp
+            barrier_init(q_empty + 8 * i, 8); // one lane of each warp
             barrier_init(dout_empty + 8 * i, 8);
             barrier_init(ds_full + 8 * i, 8);
         }
@@ -95,7 +95,8 @@ __global__ void __launch_bounds__(384, 1)
             tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
             tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
         }
-        // The consumers wait with it: they touch what was written before when tiles have come.
+        // Consumers need no wait of their own: they touch results of earlier kernels only after
+        // tiles have come, which are requested behind this wait.
         wait_for_previous();
 #pragma unroll 1
         for (int tile = first; tile < last; tile++) {
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(384, 1)
     fence_registers(dk);
     fence_registers(dv);
 
-    // In front of the first tile there is a dS of zeros.
+    // The dS before that of the first tile is zeros.
     uint4 *const no_slopes = (uint4 *)(memory + (ds_tiles + (STAGES - 1) * SLOPES - k_tiles));
     for (int i = threadIdx.x; i < SLOPES / 16; i += 256) {
         no_slopes[i] = make_uint4(0, 0, 0, 0);
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(384, 1)
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile < (edge ? min(whole, last) : last); tile++) {
             const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
-            const int before = (step + 1) % STAGES; // of the tile before
+            const int before = (step + 1) % STAGES; // of the previous tile
             const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
             const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
             float s[1][ROWS / 8][4];
@@ -180,8 +181,8 @@ __global__ void __launch_bounds__(384, 1)
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
             // solution: slopes -- wait until dS may be stored, store it, and let wgmma see it
-            // The other warpgroup's half of the last dS is there, and it has read the one before,
-            // in whose place this one goes. In front of the first tile nothing is waited for.
+            // The other warpgroup's half of the last dS is there. So that warpgroup has also read
+            // the dS before, whose place this one takes. The first tile does not wait.
             const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
             barrier_wait(ds_full + 8 * before, last_filled);
             store_slopes<ROWS>(ds_tiles + stage * SLOPES + warpgroup * ROWS * 128, ds);

@@ -8,15 +8,16 @@
  * Profile: kernels=backward --case D64-S8192 --case D64-S8192-causal --case D128-S8192
  * Profile: --case D128-S8192-causal
  *
- * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
+ * Idea     Step 26's kernel with the means of step 29: TMA brings tiles, warpgroups multiply
  *          straight from them, and scores are transposed so that P and dS are operands as they
- *          come. One thing a rung, a to d.
- * Predict  a: twice as fast as step 26. b: the copy engine adds up dq: a tenth. c: a producer: a
- *          twentieth. d: warpgroups no longer meet, for dq comes a tile late: a tenth or more;
- *          order is worth another tenth under a mask, and beginning early nothing at these lengths.
- * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
- *          its engine is waited for, and additions in a are not. c gains a thirtieth, d a tenth.
- *          It passes cuDNN everywhere. Order and beginning early bring little.
+ *          come. One change per rung, a to d.
+ * Predict  a: twice as fast as step 26. b: the TMA adds up dq: a tenth. c: a producer: a twentieth.
+ *          d: warpgroups no longer meet, because dq comes a tile late: a tenth or more; order is
+ *          worth another tenth under a mask, and beginning early nothing at these lengths.
+ * Outcome  Wgmma (a) gains a third at D = 64, over half at D = 128. Adding by TMA (b) loses a
+ *          twentieth at D = 64: it is waited for, and additions in a-red are not. The producer (c)
+ *          gains a thirtieth, late dq (d) a tenth. It passes cuDNN everywhere. Order and early
+ *          starts bring little.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
@@ -26,12 +27,12 @@
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
-// What a launch needs to know of a run.
+// The arguments of a launch, from a run.
 typedef struct job {
     backward_args a;
     float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
     CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // of keys, a head
+    int heads, blocks; // blocks of keys per head
     cudaStream_t stream;
 } job;
 
@@ -89,8 +90,8 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Heads that are worked on at a time: as many as have q, dout and their sums of dq in 32 MB of the
-// L2 cache; without a mask all work is equally long, and it is one.
+// Heads in flight together: as many as have q, dout and their sums of dq in 32 MB of the L2 cache.
+// Without a mask all blocks have equally much work, and it is one head.
 static int heads_at_once(const job *j, int D)
 {
     const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
@@ -131,11 +132,11 @@ static void setup(kf_run *run)
 }
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,
-                                // Work of two heads, then of one.
+                                // Blocks of two heads together, then of one.
                                 KF_FLASH_ONE("uneven-heads", 3, 131, 150, 64, true, 0),
-                                // The first query that sees a block of keys is no tile's first.
+                                // The first query that sees a block of keys is not a tile's first.
                                 KF_FLASH_ONE("mask-within-tiles", 1, 200, 150, 64, true, 0),
-                                // A stage that is filled thrice.
+                                // A stage that is filled three times.
                                 KF_FLASH_ONE("many-tiles", 1, 641, 5, 64, false, 0),
                                 KF_FLASH_ONE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
 

@@ -24,7 +24,7 @@
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
-enum { KEYS = 128 }; // of a tile of the forward pass
+enum { KEYS = 128 }; // per tile of the forward pass
 
 // --- The forward pass ----------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ typedef struct job {
     backward_args a;
     float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
     CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // of keys, a head
+    int heads, blocks; // blocks of keys per head
     cudaStream_t stream;
 } job;
 
@@ -108,8 +108,8 @@ static int heads_at_once(const job *j, int D)
 }
 
 // snippet: chain
-// The kernel in front of the main one. It may begin early where a forward pass is in front, which
-// lets it; the main one and the one behind it always may.
+// The kernel before the main one. It may begin early if a forward pass is in front of it, which
+// permits that. The main kernel and the one behind it always may.
 template <int D>
 static void launch_before(const job *j, bool early)
 {
@@ -169,7 +169,7 @@ static void launch_backward(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// What a case is about.
+// The pass that a case runs.
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
@@ -248,7 +248,7 @@ static kf_cost cost(const kf_case *c)
     LENGTHS(pass, 64, "", false), LENGTHS(pass, 64, "-causal", true),                              \
         LENGTHS(pass, 128, "", false), LENGTHS(pass, 128, "-causal", true)
 
-// An odd shape of one batch; what it is for: flash_cases.h and flash_backward_cases.h.
+// An odd shape of one batch; flash_cases.h and flash_backward_cases.h say what it is for.
 #define ODD(pass, case_name, heads, queries, keys, d, mask, more)                                  \
     {                                                                                              \
         .name = #pass "-" case_name,                                                               \

@@ -1,5 +1,5 @@
-/* attention_backward.cuh: the gradients of attention by itself, as the fused kernel is compared
- * with.
+/* attention_backward.cuh: the gradients of attention alone, with which the fused kernel is
+ * compared.
  *
  * Step 26's b-vector: five products in one kernel, sums of dq added to four floats at a time, with
  * the tile that its tuner prefers: 128 keys and 64 queries.
@@ -14,7 +14,7 @@ namespace tiled_backward
 
 // same as step 26
 // o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, a warp a row. cost: 4 D + 4 bytes a row
+// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
 template <int D>
 __global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
 {
@@ -32,7 +32,7 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 }
 
 // same as step 26, b-vector.cuh
-// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
+// Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -49,27 +49,26 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 
 // same as step 26, b-vector.cuh
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
-//     x 8
-// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
-// additions a query and block
+//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
+// STRIPS keys. cost: five products, 10 D flops, and one exponential per score; 4 D bytes of atomic
+// additions per query and block
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
-    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
-    // and WIDTH dimensions each.
+    // The warps share the dq of a tile: ACROSS of them side by side, each with 16 STRIPES queries
+    // and WIDTH dimensions.
     constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = all.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (all.causal ? blockIdx.y : blockIdx.x) * KEYS;
     const backward_args a = of_head<D>(all, head);
@@ -163,7 +162,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as step 26, b-vector.cuh
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
-// grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element
+// grid (Sq * D / 2 / 256, BH). cost: 6 bytes per element
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {
@@ -181,7 +180,7 @@ __global__ void convert(const float *sums, __half *dq, int Sq)
     *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
 }
 
-// What a launch needs to know of a run.
+// The arguments of a launch, from a run.
 typedef struct job {
     backward_args a;
     float *delta, *sums; // [BH][Sq], [BH][padded][D]
@@ -189,7 +188,7 @@ typedef struct job {
     cudaStream_t stream;
 } job;
 
-// The gradients are those by tensors of the run with these names.
+// A job whose gradients are with respect to the tensors of the run that have these names.
 static inline job job_of(const kf_run *run, const char *q, const char *k, cudaStream_t stream)
 {
     job j;
@@ -203,7 +202,7 @@ static inline job job_of(const kf_run *run, const char *q, const char *k, cudaSt
     return j;
 }
 
-// Scratch delta and sums.
+// Allocates delta and sums, which are scratch.
 static inline void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -220,7 +219,7 @@ static constexpr int bytes_of_block()
            4 * ROWS * (int)sizeof(float);
 }
 
-// What stands before the kernel of the gradients: delta, and sums that are zero.
+// The work before the gradients' kernel: delta, and sums that are zero.
 template <int D>
 static void launch_before(job j)
 {
@@ -232,7 +231,7 @@ static void launch_before(job j)
         cudaMemsetAsync(j.sums, 0, j.heads * padded_rows(j.a.Sq) * D * sizeof(float), j.stream));
 }
 
-// The kernel of the gradients: a block has KEYS keys.
+// The grid of the gradients' kernel: one block per KEYS keys.
 static inline dim3 grid_of(job j, int KEYS)
 {
     const int blocks = (j.a.Sk + KEYS - 1) / KEYS;
@@ -253,7 +252,7 @@ static void launch_for(job j)
     CUDA_CHECK_LAUNCH();
 }
 
-// To dq, dk and dv of the run; D is 64 or 128.
+// Gradients -> dq, dk and dv of the run; D is 64 or 128.
 static inline void launch(const kf_run *run, const char *q, const char *k, cudaStream_t stream)
 {
     const job j = job_of(run, q, k, stream);

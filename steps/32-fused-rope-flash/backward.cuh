@@ -1,6 +1,6 @@
-/* The backward pass of step 32: tiled_backward.cuh's kernels, and what rotates tiles, and gradients
- * back, in them. y = R x is a row that is rotated, so the gradient by x is R^T times that by y: it
- * is rotated by minus the angle. */
+/* The backward pass of step 32: tiled_backward.cuh's kernels, in which tiles are rotated, and
+ * gradients rotated back. y = R x is a rotated row, so the gradient by x is R^T times the gradient
+ * by y: it is rotated by minus the angle. */
 #pragma once
 
 #include "attention_backward.cuh"
@@ -10,7 +10,7 @@ struct angle_table {
     const float *cosine, *sine; // [Sk][D/2]
 };
 
-// A pair of a gradient by a rotated row becomes that by the row itself.
+// Turns a pair of a gradient by a rotated row into a pair of the gradient by the row itself.
 static __device__ __forceinline__ void rotate_back(float *x, float *y, float cosine, float sine)
 {
     const float rotated = *x * cosine + *y * sine;
@@ -19,8 +19,8 @@ static __device__ __forceinline__ void rotate_back(float *x, float *y, float cos
 }
 
 // snippet: rotate-back
-// c [STRIPS * 16][D], rows first to first + STRIPS * 16 of a gradient by [S][D]: a lane has
-// columns d and d + D/2 of its rows both. cost: 4 D bytes of tables a row
+// c [STRIPS * 16][D]: rows first to first + STRIPS * 16 of a gradient by [S][D]. A lane has both
+// column d and column d + D/2 of its rows. cost: 4 D bytes of tables per row
 template <int D, int STRIPS>
 static __device__ __forceinline__ void warp_rotate_back(float (*c)[D / 8][4], angle_table angles,
                                                         int first, int S)
@@ -54,27 +54,27 @@ static __device__ __forceinline__ void warp_rotate_back(float (*c)[D / 8][4], an
 // end snippet: rotate-back
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq, by the rotated q and without its scale, is added to
-//     sums [BH][padded][D], in tiles of 16 x 8
-// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: that of tiled_backward::backward, and for each KEYS keys that see it a query
-// is rotated: 3 D flops, 4 D bytes of tables
+//     -> dk, dv [BH][Sk][D]; dq, by the rotated q and without its scale, is added to sums
+//     [BH][padded][D], in tiles of 16 x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
+// STRIPS keys. cost: that of tiled_backward::backward, and a query is rotated once per KEYS keys
+// that it sees: 3 D flops, 4 D bytes of tables
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     fused_backward(backward_args all, angle_table angles, const float *delta_of, float *sums_of)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = KEYS / WARPS / 16;
-    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time, to limit registers
     constexpr int TILE = ROWS * D * 2;           // bytes
-    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
-    // and WIDTH dimensions each.
+    // The warps share the dq of a tile: ACROSS of them side by side, each with 16 STRIPES queries
+    // and WIDTH dimensions.
     constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
-    // Under a mask the first keys have the most queries: those of all heads come first.
+    // Under a mask the first keys have the most queries: the first keys of all heads come first.
     const int head = all.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (all.causal ? blockIdx.y : blockIdx.x) * KEYS;
     const backward_args a = of_head<D>(all, head);
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 }
 
 // sums [BH][padded][D] in tiles of 16 x 8, by rotated q -> dq [BH][Sq][D], by q, times 1 / sqrt(D)
-// grid (Sq * D / 4 / 256, BH), a thread for two pairs. cost: 8 bytes an element
+// grid (Sq * D / 4 / 256, BH), a thread computes two pairs. cost: 8 bytes per element
 template <int D>
 __global__ void fused_convert(const float *sums, __half *dq, angle_table angles, int Sq, int Sk)
 {

@@ -1,6 +1,6 @@
-/* The causes of what rotating tiles costs, one more with each kernel: the attention of
- * tiled_attention.cuh on rows that are rotated already, and to each tile of k a part is done of
- * what step 32's kernel does. Where it is rotated, it is by cosine 1 and sine 0, so that results
+/* The causes of the cost of rotating tiles, one more with each kernel. Each kernel is the attention
+ * of tiled_attention.cuh on rows that are rotated already, and does to each tile of k a part of
+ * what step 32's kernel does. Kernels that rotate do so by cosine 1 and sine 0, so that results
  * stay right. */
 #pragma once
 
@@ -13,25 +13,25 @@ namespace causes
 
 using namespace tiled;
 
-// Each does what stands before it, and more.
+// Each but the first copies the tile and rotates it. They differ in where angles are read.
 enum cause {
-    COPIED,       // from shared memory to registers and back, and the second barrier
-    REGISTERS,    // and rotated, by angles that are in registers
-    STAGED_TABLE, // or that are read from shared memory,
-    TINY_TABLE,   // or from a table of one tile, which stays in the L1 cache,
-    WHOLE_TABLE   // or from a table of all positions
+    COPIED,       // the tile: shared memory to registers and back; and the second barrier
+    REGISTERS,    // rotated by angles that are in registers
+    STAGED_TABLE, // rotated by angles that are read from shared memory
+    TINY_TABLE,   // rotated by a table of one tile, which stays in the L1 cache
+    WHOLE_TABLE   // rotated by a table of all positions
 };
 
-// Rows of the table in shared memory. A whole tile of them would leave room for one block a
-// multiprocessor, and that would be another cause. Rows that a thread rotates, and those of a warp
-// at a time, have a row each.
+// Rows of the table in shared memory. A whole tile of rows would leave shared memory for only one
+// block per multiprocessor, which would be another cause. The rows that a thread rotates have a row
+// each in the table, and so have the rows that a warp rotates at a time.
 enum { STAGED = 16 };
 
 template <int D>
 static __device__ __forceinline__ void stage_table(float *staged, const float *cosine,
                                                    const float *sine, int S)
 {
-#pragma unroll 1 // unrolled, ptxas runs out of registers where the scores are
+#pragma unroll 1 // unrolled, ptxas runs out of registers at the scores
     for (int i = threadIdx.x; i < STAGED * D / 2; i += THREADS) {
         const int64_t at = (int64_t)min(i / (D / 2), S - 1) * (D / 2) + i % (D / 2);
         staged[i] = cosine[at];
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void stage_table(float *staged, const float *c
     }
 }
 
-// What a thread has of the tile, as in rotate_tile: of rows STEP apart, from these on.
+// This thread's part of the tile, as in rotate_tile: rows STEP apart, from these on.
 template <int D>
 struct share {
     enum { FOURS = D / 8, STEP = THREADS / FOURS, EACH = KEYS / STEP };
@@ -60,12 +60,12 @@ static __device__ __forceinline__ share<D> share_of(__half *tile)
     return s;
 }
 
-// zero: 0, and the compiler does not know it, so that there is something to store
+// zero: 0, which the compiler does not know, so that there is something to store
 template <int D>
 static __device__ __forceinline__ void copy_tile(__half *tile, unsigned zero)
 {
     const share<D> s = share_of<D>(tile);
-#pragma unroll 1 // all rows at once, and ptxas runs out of registers where the scores are
+#pragma unroll 1 // all rows at once, ptxas runs out of registers at the scores
     for (int i = 0; i < s.EACH; i += 4) {
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void copy_tile(__half *tile, unsigned zero)
     }
 }
 
-// still: cosine 1 and sine 0, and the compiler does not know them either
+// still: cosine 1 and sine 0, which the compiler does not know either
 template <int D, cause CAUSE>
 static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,
                                                       const float *sine, const float *staged,
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float 
 
 // q [BH][Sq][D], k, v [BH][Sk][D], q and k rotated already, cosine and sine [Sk][D/2], all 1 and
 // all 0 -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH). cost: that of tiled::attention, and the cause's
+// grid (Sq / ROWS, BH). cost: that of tiled::attention, and that of the cause
 template <int D, cause CAUSE>
 __global__ void __launch_bounds__(THREADS, 2)
     flash(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2

@@ -6,17 +6,17 @@
  * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
  * Idea     RoPE in attention itself: a block rotates its tile of q once, and each tile of k as it
- *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
- *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
- *          Then its causes one after the other, by kernels that do a part of what it does.
- * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
- *          rotated S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
- *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
- *          more than rotation. Backward it loses less: a tile has five products instead of two.
- * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
- *          attention alone fusing loses as much at every length; what shrinks is what it saves. Of
- *          that loss angles are more than half, the way through registers is more than a third,
- *          arithmetic nothing. Backward loses less at D = 64, and as much at D = 128.
+ *          comes, by cosines and sines from a table. No pass over q and k, nothing written and read
+ *          again. Rivals are RoPE op by op, RoPE as one kernel, and the same attention alone. Then
+ *          the causes of its cost one after the other, by kernels that do a part of its work.
+ * Predict  Most of the win at S = 512 is launches: against one kernel little is left. A key is
+ *          rotated S / 256 + 1/2 times, so the loss grows with S and ends at 0.7 of the speed of
+ *          attention alone, as both then grow alike. Tables have as many bytes as k and v: reading
+ *          them costs more than rotation. Backward loses less: a tile has five products, not two.
+ * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Compared
+ *          with attention alone fusing loses as much at every length; what shrinks is its saving.
+ *          Of that loss angles are more than half, the way through registers is more than a third,
+ *          arithmetic nothing. The backward pass loses less at D = 64, and as much at D = 128.
  */
 #include "backward.cuh"
 #include "causes.cuh"
@@ -26,7 +26,7 @@
 #include "problems/rope_flash_cases.h"
 
 enum {
-    ROWS = 128, // queries of a block; this and what follows is as in tiled_attention.cuh
+    ROWS = 128, // queries per block; this and what follows is as in tiled_attention.cuh
     KEYS = 64,  // of a tile
     WARPS = 4,
     THREADS = WARPS * 32,
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -216,7 +216,7 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// What a case is about.
+// The pass that a case runs.
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
@@ -250,7 +250,7 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
-// Of cosines and sines that are computed; gradients are rotated back by the tables of the run.
+// The error of computed cosines and sines; gradients are rotated back by the tables of the run.
 static double op_by_op_error(const kf_case *c)
 {
     return is_forward(c) ? rope_angle_error(c) : 0.0;
@@ -271,7 +271,7 @@ static kf_cost cost(const kf_case *c)
     return pass_of(c)->cost(c);
 }
 
-// Of all lengths a few, at D = 128, and the small cases.
+// A few of the lengths, at D = 128, and the small cases.
 static bool has_causes(const kf_case *c)
 {
     const int S = c->shape.Sq;

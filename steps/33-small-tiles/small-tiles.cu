@@ -5,18 +5,18 @@
  * Record: --tuned tuned-fused.tsv
  * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's second remedy for long sequences, of the forward pass: 32 to 64 queries a
- *          block and more stages, and none of 128. Step 32's kernel with the tile's size, warps
+ * Idea     The log's second remedy for long sequences, in the forward pass: 32 to 64 queries per
+ *          block and more stages, and no tile of 128. Step 32's kernel with the tile's size, warps
  *          and stages as parameters, and each of its tiles at every length; 256 queries, too.
  * Predict  The log: 0.9 to 1.0 of op by op at S = 8192 and 16384, and 0.8 to 0.9 beyond. Ours: a
  *          key is rotated S / ROWS times. Half of the rows rotate it twice as often, and at long S
  *          half of the time is rotation: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
- *          twice, and 256 rows four fifths. A stage more gains nothing: what is waited for are
- *          the tables, and these are in no stage. Small tiles win at D = 64, S = 512 alone, where
- *          128 rows leave multiprocessors without a block.
- * Outcome  Small tiles lose more than the multiplier says: half of the products hide half as much
- *          rotation. 256 rows gain a little from 16384 on, and lose to op by op. A stage more costs
- *          a block at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
+ *          twice as long, and 256 rows four fifths. One more stage gains nothing: the wait is for
+ *          the tables, which are in no stage. Small tiles win only at D = 64, S = 512, where 128
+ *          rows leave multiprocessors without a block.
+ * Outcome  Small tiles lose more than predicted: half of the products hide half as much rotation.
+ *          256 rows gain a little from 16384 on, and lose to op by op. One more stage costs a block
+ *          at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
  */
 #include "cuda/refused.cuh"
 #include "cuda/rope_passes.cuh"
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -162,10 +162,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 typedef void fused_kernel(const __half *q, const __half *k, const __half *v, const float *cosine,
                           const float *sine, __half *o, float *lse, int Sq, int Sk, bool causal);
 
-// A candidate for one D, and what its launch needs.
+// A candidate for one D, and the arguments of its launch.
 typedef struct tiles {
     fused_kernel *kernel;
-    int rows, threads, bytes; // of a block
+    int rows, threads, bytes; // per block
 } tiles;
 
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
@@ -251,7 +251,7 @@ static const kf_variant variants[] = {
      .about = "the tile of step 32",
      .launch = launch<128, 64, 4, 2>,
      .refused = refused<128, 64, 4, 2>},
-    // As the log would have it.
+    // As the log proposes.
     TILE(64, 64, 4, 2),
     TILE(64, 64, 4, 3),
     TILE(64, 32, 4, 3),
@@ -259,12 +259,12 @@ static const kf_variant variants[] = {
     TILE(32, 64, 2, 2),
     TILE(32, 32, 2, 3),
     TILE(32, 32, 2, 4),
-    // As many rows, and fewer keys, or more warps, or more stages.
+    // As many rows, and fewer keys, more warps or more stages.
     TILE(128, 32, 4, 3),
     TILE(128, 64, 4, 3),
     TILE(128, 64, 8, 2),
     TILE(128, 128, 8, 2),
-    // The other way.
+    // The opposite: more rows.
     TILE(256, 64, 8, 2),
     TILE(256, 32, 8, 3),
     TILE(256, 128, 8, 2),

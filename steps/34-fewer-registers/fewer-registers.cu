@@ -4,28 +4,28 @@
  * Architecture: 80
  * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing rotated ones
- *          over raw ones. Step 32's kernel with its tiles rotated so: raw and rotated values of all
- *          rows of a thread; the same, overwritten; one row after the other. Then a bound by which
- *          the compiler has to make room for a third block; and 16 queries a warp in place of 32,
- *          whose sums take half of the registers.
- * Predict  The log: registers are 20 to 40 % more, and the cause; a gain. Ours: none. A compiler
- *          knows what is read again, whatever it is called: kept and overwritten are the same
- *          machine code. Most is alive in the products, not here. Row after row waits for every
- *          load: slower. At D = 128 tiles leave room for two blocks, whatever registers do, so the
- *          bound can only spill. 16 warps in place of 8 hide more of the waiting: a tenth gained.
+ * Idea     The log's third remedy, in the forward pass: fewer values alive, by writing rotated
+ *          values over raw ones. Step 32's kernel with its tiles rotated in three ways: raw and
+ *          rotated values of all rows of a thread are kept; the same, overwritten; one row after
+ *          the other. Then a launch bound that makes the compiler leave registers for a third
+ *          block; and 16 queries per warp in place of 32, whose sums take half of the registers.
+ * Predict  The log: 20 to 40 % more registers are the cause, so it gains. Ours: no gain. A compiler
+ *          knows what is read again, whatever its name: kept and overwritten are the same machine
+ *          code. Most are alive in the products, not here. Row after row waits for every load:
+ *          slower. At D = 128 tiles leave shared memory for two blocks, whatever registers do, so
+ *          the bound can only spill. 16 warps in place of 8 hide more waiting: a tenth gained.
  * Outcome  Kept and overwritten are the same machine code. Both are a little faster than step 32's
- *          kernel, by another order of loads, and still lose from 16384 on. Row after row and
- *          the bound lose much; more warps lose, too, but where blocks are few.
+ *          kernel, by another order of loads, and still lose from 16384 on. Row after row and the
+ *          bound lose much; more warps lose, too, except where blocks are few.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/tiled_attention.cuh"
 #include "problems/rope_flash_cases.h"
 
-enum { ROWS = 128, KEYS = 64 }; // queries of a block, keys of a tile
+enum { ROWS = 128, KEYS = 64 }; // queries per block, keys per tile
 
-// How a tile is rotated where it lies, by one of the functions below the kernel.
+// How a tile is rotated in place, by one of the functions below the kernel.
 enum way { KEPT, OVERWRITTEN, CHUNKS };
 
 template <way WAY, int D, int ROTATED, int THREADS>
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     // Query i stands where key Sk - Sq + i stands.
     const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += KEYS) { // as many at a time as of keys
+    for (int i = 0; i < ROWS; i += KEYS) { // as many rows at a time as a tile has keys
         rotate_tile_by<WAY, D, KEYS, THREADS>(tiles + i * D, cosine + first_angle,
                                               sine + first_angle, block_row + i, Sq);
     }
@@ -162,7 +162,8 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
 
 // --- Ways to rotate a tile -----------------------------------------------------------------------
 
-// A thread's four neighbours in its first row, in halves from the row on, as in rotate_tile.
+// A thread's four neighbouring elements in its first row: an offset in halves from the row on, as
+// in rotate_tile.
 struct thread_place {
     int row, four, at; // four: of which pairs; their partners stand at ^ D / 2
 };
@@ -176,8 +177,8 @@ static __device__ __forceinline__ thread_place place_of_thread()
     return {row, four, (four / 2 ^ row % 8) * 8 + four % 2 * 4};
 }
 
-// All of a thread's rows at once: raw values stay while rotated ones are made beside them.
-// Arguments, swizzle and barriers: as of rotate_tile.
+// All rows of a thread at once: raw values stay in registers while the rotated ones are computed
+// beside them. Arguments, swizzle and barriers are those of rotate_tile.
 template <int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_kept(__half *tile, const float *cosine,
                                                    const float *sine, int first, int S)
@@ -211,7 +212,7 @@ static __device__ __forceinline__ void rotate_kept(__half *tile, const float *co
 }
 
 // snippet: overwritten
-// The same, and a rotated value takes the place of the raw one.
+// The same, but a rotated value overwrites the raw one.
 template <int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_overwritten(__half *tile, const float *cosine,
                                                           const float *sine, int first, int S)
@@ -242,7 +243,7 @@ static __device__ __forceinline__ void rotate_overwritten(__half *tile, const fl
 }
 // end snippet: overwritten
 
-// One row of a thread after the other: no more is alive than four pairs and their angles.
+// One row of a thread after the other: at most four pairs and their angles are alive.
 template <int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *cosine,
                                                      const float *sine, int first, int S)

@@ -4,18 +4,18 @@
  * Architecture: 80
  * Profile: kernels=fused|staged --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's fourth remedy, of the forward pass: angles of a tile of keys come into shared
- *          memory with the tile, by cp.async, and a thread reads them there. In two stages like
- *          the tiles, or in one that is filled again as soon as the tile is rotated. They are as
- *          many bytes as k and v, so also with tiles of 32 keys, for which there is room.
- * Predict  The log: a gain. Ours: at D = 128 a block has 160 KB in place of 96, 128 with one
- *          stage, and a multiprocessor room for one block in place of two: slower, by a fifth.
- *          With 32 keys two blocks fit. The same bytes come from the L2 cache, and go through
- *          shared memory as well, twice: what is gained is that nobody waits for them, a tenth at
- *          most. At D = 64 two blocks fit either way, and registers allow no third: a tenth, too.
- * Outcome  At D = 128 half as slow again, for the other block's room is gone. With 32 keys, and at
- *          D = 64, hardly anything changes: that angles come from far is the smaller part of
- *          their price.
+ * Idea     The log's fourth remedy, in the forward pass: angles of a tile of keys come into shared
+ *          memory with the tile, by cp.async, and threads read them there. In two stages like the
+ *          tiles, or in one that is filled again as soon as the tile is rotated. They have as many
+ *          bytes as k and v, so also with tiles of 32 keys, for which shared memory suffices.
+ * Predict  The log: a gain. Ours: at D = 128 a block takes 160 KB in place of 96, 128 with one
+ *          stage, so a multiprocessor has one block in place of two: a fifth slower. With 32 keys
+ *          two blocks fit. The same bytes come from the L2 cache, and go through shared memory as
+ *          well, twice: the gain is that no thread waits for them, a tenth at most. At D = 64 two
+ *          blocks fit either way, and registers allow no third: a tenth, too.
+ * Outcome  At D = 128 half as slow again, because the second block no longer fits. With 32 keys,
+ *          and at D = 64, hardly anything changes: that angles come from far is the smaller part of
+ *          their cost.
  */
 #include "tables.cuh"
 #include "cuda/fused_attention.cuh"
@@ -31,9 +31,9 @@ enum {
 };
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// rotated: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
-// small, registers suffice for three blocks a multiprocessor
+// grid (Sq / ROWS, BH). cost: 4 D flops per score, and a key is rotated once per ROWS queries that
+// see it: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
+// small, registers suffice for three blocks per multiprocessor
 template <int D, int KEYS, int TABLES>
 __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     staged(const __half *q, const __half *k, const __half *v, const float *cosine,
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
     const uint32_t tables = v_tiles + 2 * TILE;
-    const float *table = (const float *)(tiles + (ROWS + 4 * KEYS) * D); // the same place
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const float *table = (const float *)(tiles + (ROWS + 4 * KEYS) * D); // as a pointer
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     copy_async_commit();
     copy_async_wait<1>();
     __syncthreads(); // the tile of q is there for all
-    // Query i stands where key Sk - Sq + i stands. Angles of q are used once: they are not staged.
+    // Query i stands where key Sk - Sq + i stands. Angles of q are not staged: they are used once.
     const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
     rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
     COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);

@@ -1,11 +1,11 @@
-/* How angles come into shared memory, and how a tile is rotated by them there. */
+/* The copy of angles into shared memory, and the rotation of a tile by them. */
 #pragma once
 
 #include "cuda/rotate_tile.cuh"
 
 // snippet: load-table
 // Rows first to first + ROWS of cosine and sine [S][D/2] -> cosines [ROWS][D/2], then sines, at
-// this address of shared memory; rows past the end are zeros. They are there after a wait and a
+// this address of shared memory; rows past the end are zeros. The rows are there after a wait and a
 // barrier.
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void load_table(uint32_t table, const float *cosine,
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void load_table(uint32_t table, const float *c
 }
 // end snippet: load-table
 
-// As rotate_tile, by the cosines [ROWS][D/2] and sines that load_table has brought.
+// As rotate_tile, but by the cosines and sines [ROWS][D/2] that load_table has brought.
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void rotate_staged(__half *tile, const float *table)
 {

@@ -5,18 +5,18 @@
  * Record: --tuned tuned-dispatch.tsv
  * Tests: no kernel of its own
  *
- * Idea     The log's first remedy, of the forward pass: where fusing loses, do not fuse. Both ways
- *          are candidates of step 23's tuner, which finds on this device which is faster at which
- *          length; a call looks its length up. Beside it the log's own rule, fused up to 4096. And
- *          a rival that asks nothing: one good RoPE kernel in front of attention.
+ * Idea     The log's first remedy, in the forward pass: where fusing loses, do not fuse. Both ways
+ *          are candidates of step 23's tuner, which finds the faster one on this device at each
+ *          length; a call looks its length up. One rival is the log's own rule, fused up to 4096.
+ *          The other needs no rule: one good RoPE kernel in front of attention.
  * Predict  The log: as fast as the faster of the two everywhere, by a crossover of 4096. Ours: so
- *          it is, but it depends on the device and on what the two ways cost: a crossover that is
+ *          it is, but the crossover depends on the device and on the cost of both ways: one that is
  *          off by a factor of two loses a quarter of the time in between. And one kernel in front
- *          is as fast as either at most lengths: it has no crossover, so nothing to be wrong in.
+ *          is as fast as either way at most lengths, without a crossover that may be wrong.
  * Outcome  The two cross between 8192 and 12288 at D = 128, later than in the log, and at D = 64
  *          not at all up to 8192. The log's crossover loses a sixth at worst, less than predicted:
- *          near a crossing both ways take much the same. But one kernel is ahead of both at nearly
- *          every length: a choice between two that lose is no remedy.
+ *          near a crossing both ways take about the same time. But one kernel is ahead of both at
+ *          nearly every length: a choice between two ways that lose is no remedy.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_passes.cuh"
@@ -43,20 +43,20 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
 typedef struct way {
     const char *name;
     kf_launch *launch;
-    double (*extra_error)(const kf_case *c); // NULL: none
+    double (*extra_error)(const kf_case *c); // NULL if there is none
 } way;
 
 static const way fused_way = {"fused", launch_fused, NULL};
 static const way op_by_op_way = {"op-by-op", launch_op_by_op, rope_angle_error};
 
-// The log's crossover, of its own device and its own two ways.
+// The choice by the log's crossover, which is that of its own device and its own two ways.
 static way log_way(const kf_shape *s)
 {
     return s->Sk <= 4096 ? fused_way : op_by_op_way;
 }
 
-// What is the faster of the two on this device, at the nearest length that was timed. Without a
-// table it is the log's.
+// The faster way on this device, at the nearest length that was timed. Without a table it is the
+// log's choice.
 static way tuned_way(const kf_shape *s)
 {
     way chosen = log_way(s);
@@ -74,7 +74,7 @@ static way tuned_way(const kf_shape *s)
 }
 // end snippet: dispatch
 
-static way of_table, of_log; // of this case
+static way of_table, of_log; // for this case
 
 static void launch_tuned(const kf_run *run, cudaStream_t stream)
 {
@@ -133,7 +133,7 @@ static const char forward[] = "the pass that cases are of";
 
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
-    // Lengths in between, where the two may cross.
+    // Lengths in between, where the two ways may cross.
     KF_ROPE_FLASH_ONE(forward, 2, 8, 3072, 64, 0),
     KF_ROPE_FLASH_ONE(forward, 1, 8, 6144, 64, 0),
     KF_ROPE_FLASH_ONE(forward, 2, 32, 3072, 128, 0),
@@ -157,8 +157,8 @@ static int launches_of(const kf_run *run, kf_launch *launch)
     return (int)launches;
 }
 
-// Both ways are right, so no result shows a wrong choice. It ends the program: of a case that is
-// run or of any other.
+// Both ways are right, so no result shows a wrong choice. Instead a wrong choice, for the case that
+// runs or for any other, ends the program.
 static void check_choices(void)
 {
     for (int i = 0; i < KF_COUNT_OF(cases); i++) {
@@ -175,7 +175,7 @@ static void check_choices(void)
     }
 }
 
-// And so does a launch of another way than the chosen one, whichever is chosen.
+// So does a launch of a way that was not chosen, whichever way that is.
 static void check_dispatch(const kf_run *run)
 {
     const way chosen = of_table;

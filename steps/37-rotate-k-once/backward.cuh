@@ -1,6 +1,6 @@
-/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back where it
- * leaves the registers; and the kernels before and after, which rotate q and rotate dq back on
- * their way. */
+/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back before it
+ * leaves the registers; and the kernels before and after, which also rotate q and rotate dq
+ * back. */
 #pragma once
 
 #include "attention.cuh"
@@ -13,7 +13,8 @@ using backward_pass::bytes_of_block;
 using backward_pass::STAGES;
 
 // snippet: rotate-back
-// Gradients by rotated rows become those by the rows before: c as fragments of 8 columns each.
+// Gradients by rotated rows become gradients by the rows before rotation: c has fragments of 8
+// columns each.
 template <int D>
 static __device__ __forceinline__ void rotate_back(float (&c)[D / 8][4], const angles<D> &a)
 {
@@ -32,8 +33,8 @@ static __device__ __forceinline__ void rotate_back(float (&c)[D / 8][4], const a
 // end snippet: rotate-back
 
 // As step 30's, and q [BH][Sq][D] -> q_rotated, likewise.
-// grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 12 bytes an element, and D floats
-// of the tables a row
+// grid (padded D / 2048, BH), 256 threads, D / 8 per row. cost: 12 bytes per element, and D floats
+// of the tables per row
 template <int D>
 __global__ void before(const __half *q, const __half *o, const __half *dout, const float *lse,
                        rope_tables tables, __half *q_rotated, float *lse2, float *minus_delta,
@@ -46,7 +47,7 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
     const int row = blockIdx.x * (256 / LANES) + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int64_t at = (head * Sq + row) * D + lane * 8;
-    const bool is_low = lane < LANES / 2; // of the two halves of a row
+    const bool is_low = lane < LANES / 2; // in the first half of a row
     float row_sum = 0.0f;
     uint32_t mine[4] = {};
     float2 c[4] = {}, s[4] = {};
@@ -97,8 +98,9 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
     zeros[lane + LANES] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
-// As step 30's, with dq rotated back: so a warp has all columns of its 16 rows.
-// grid (padded / 128, BH), 256 threads. cost: 6 bytes an element, and D floats of the tables a row
+// As step 30's, but dq is rotated back, so a warp has all columns of its 16 rows.
+// grid (padded / 128, BH), 256 threads. cost: 6 bytes per element, and D floats of the tables per
+// row
 template <int D>
 __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq, int Sk)
 {
@@ -110,7 +112,7 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     const int strip = blockIdx.x * 8 + warp; // of 16 rows
     const int row = strip * 16;
     const float scale = 1.0f / sqrtf((float)D);
-    angles<D> rotation; // nobody's results: they come while the kernel in front ends
+    angles<D> rotation; // not computed by a kernel: loaded while the kernel in front ends
     load_angles(rotation, tables, Sk - Sq + row + lane / 4, Sk - 1);
     wait_for_previous();
     const float4 *from = (const float4 *)(sums + (head * padded_rows(Sq) + row) * D) + lane;
@@ -125,7 +127,7 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     }
     rotate_back<D>(c, rotation);
     const int rotated = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
-    (void)rotated; // but for counts nobody asks
+    (void)rotated; // used only where operations are counted
     if (lane % 4 == 0) {
         COUNT("Q rotations", rotated);
     }
@@ -149,9 +151,9 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys, q
 // and k rotated; lse2, minus_delta [BH][padded]
 //     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq of the rotated q is added to sums
-//        [BH][padded][D]
-// grid (Sk / 128 BH); at_once: heads that are worked on at a time, under a mask the first keys,
-// which have most queries, first
+//     [BH][padded][D]
+// grid (Sk / 128 BH); at_once: heads in flight together; under a mask the first keys, which have
+// the most queries, come first
 // cost: as step 30's; a row of dk is rotated back once, with D floats of the tables
 template <int D>
 __global__ void __launch_bounds__(384, 1)
@@ -165,9 +167,9 @@ __global__ void __launch_bounds__(384, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
+    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
-    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow but dq
+    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow except dq
     const uint32_t dout_tiles = q_tiles + STAGES * TILE;
     const uint32_t ds_tiles = dout_tiles + STAGES * TILE;
     const uint32_t dq_tile = ds_tiles + STAGES * SLOPES;
@@ -181,8 +183,8 @@ __global__ void __launch_bounds__(384, 1)
     const uint32_t ds_full = dout_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // of a head
-    // at_once heads together, of these the first keys first
+    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // per head
+    // at_once heads together, and of these the first keys first
     const int together = blockIdx.x / (at_once * blocks) * at_once;
     const int place = blockIdx.x - together * blocks;
     const int width = min(at_once, heads - together);
@@ -200,7 +202,7 @@ __global__ void __launch_bounds__(384, 1)
         for (int i = 0; i < STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
             barrier_init(dout_full + 8 * i, 1);
-            barrier_init(q_empty + 8 * i, 8); // a lane of each warp
+            barrier_init(q_empty + 8 * i, 8); // one lane of each warp
             barrier_init(dout_empty + 8 * i, 8);
             barrier_init(ds_full + 8 * i, 8);
         }
@@ -217,7 +219,8 @@ __global__ void __launch_bounds__(384, 1)
             tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
             tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
         }
-        // The consumers wait with it: they touch what was written before when tiles have come.
+        // Consumers need no wait of their own: they touch results of earlier kernels only after
+        // tiles have come, which are requested behind this wait.
         wait_for_previous();
 #pragma unroll 1
         for (int tile = first; tile < last; tile++) {
@@ -261,7 +264,7 @@ __global__ void __launch_bounds__(384, 1)
     fence_registers(dk);
     fence_registers(dv);
 
-    // In front of the first tile there is a dS of zeros.
+    // The dS before that of the first tile is zeros.
     uint4 *const no_slopes = (uint4 *)(memory + (ds_tiles + (STAGES - 1) * SLOPES - k_tiles));
     for (int i = threadIdx.x; i < SLOPES / 16; i += 256) {
         no_slopes[i] = make_uint4(0, 0, 0, 0);
@@ -274,7 +277,7 @@ __global__ void __launch_bounds__(384, 1)
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile < (edge ? min(whole, last) : last); tile++) {
             const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
-            const int before = (step + 1) % STAGES; // of the tile before
+            const int before = (step + 1) % STAGES; // of the previous tile
             const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
             const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
             float s[1][ROWS / 8][4];
@@ -301,8 +304,8 @@ __global__ void __launch_bounds__(384, 1)
             fence_registers(dp);
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
-            // The other warpgroup's half of the last dS is there, and it has read the one before,
-            // in whose place this one goes. In front of the first tile nothing is waited for.
+            // The other warpgroup's half of the last dS is there. So that warpgroup has also read
+            // the dS before, whose place this one takes. The first tile does not wait.
             const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
             barrier_wait(ds_full + 8 * before, last_filled);
             store_slopes<ROWS>(ds_tiles + stage * SLOPES + warpgroup * ROWS * 128, ds);
@@ -352,7 +355,7 @@ __global__ void __launch_bounds__(384, 1)
     rotate_back<D>(dk, rotation);
     // end solution: dk
     const int rotated = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);
-    (void)rotated; // but for counts nobody asks
+    (void)rotated; // used only where operations are counted
     if (lane % 4 == 0) {
         COUNT("K rotations", rotated);
     }

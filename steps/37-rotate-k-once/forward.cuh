@@ -1,11 +1,11 @@
 /* forward.cuh: step 29's g-work-tiles, whose consumers rotate their queries themselves.
  *
- * Rows come by TMA and are rotated in shared memory, where a request for angles is whole rows of
- * the tables. Two warpgroups then take their rows as fragments; three have too few registers, so
- * products read the tile, of which there are two, so that the next one comes early. What takes long
- * are the angles: those of the first work tile are there before the kernel in front has ended,
- * those of the next are in flight while the last values of this one are multiplied and stored. Keys
- * come rotated.
+ * Rows come by TMA and are rotated in shared memory, where a request for angles reads whole rows of
+ * the tables. Two warpgroups then take their rows as fragments. Three have too few registers, so
+ * products read the tile; there are two such tiles, so that the next one comes early. The angles
+ * take long: those of the first work tile are there before the kernel in front has ended, those of
+ * the next are in flight while the last values of this one are multiplied and stored. Keys come
+ * rotated.
  */
 #pragma once
 
@@ -17,15 +17,16 @@ namespace rotating
 
 using namespace work_tiles;
 
-// Tiles of queries: two where they are multiplied from shared memory.
+// Tiles of queries: two if products read queries from shared memory, else one.
 template <int WARPGROUPS>
 static __host__ __device__ constexpr int stages_of_queries()
 {
     return WARPGROUPS == 2 ? 1 : 2;
 }
 
-// The next work tile is drawn, and its queries are asked for, behind the copies of the tile of keys
-// that has so many behind it: early enough, and not in front of copies that someone waits for.
+// The next work tile is drawn, and its queries are requested, behind the copies of the tile of keys
+// that has this many tiles behind it. So they come early enough, and not in front of copies that a
+// consumer waits for.
 enum { AHEAD = 1 };
 
 // In shared memory: q [stages][WARPGROUPS][64][D], o [WARPGROUPS][64][D], k and v
@@ -38,14 +39,14 @@ static constexpr int bytes_of_block()
            (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(work_tile);
 }
 
-// Of a warp's 16 rows: a lane has four neighbouring pairs of each 256 / D th row, so that a request
-// of the warp is whole rows.
+// The angles of a warp's 16 rows: a lane has four neighbouring pairs of every (256 / D)th row, so
+// that each request of the warp reads whole rows.
 template <int D>
 struct row_angles {
     four_angles by[D / 16];
 };
 
-// row: of the tables, for the first row of the warp; none beyond the last.
+// row: the row of the tables for the warp's first row; none beyond the last is read.
 template <int D>
 static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables from, int row,
                                                    int last)
@@ -61,15 +62,15 @@ static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables
 }
 
 // snippet: rotate-queries
-// The warp's 16 rows of the tile [64][D] of its warpgroup, boxes of TMA swizzled by 128 bytes, are
-// rotated where they lie. Of these `rows` exist: the others are counted by nobody.
+// Rotates the warp's 16 rows of the tile [64][D] of its warpgroup in place. The tile is TMA boxes,
+// swizzled by 128 bytes. `rows` of the 16 exist; rotations of the others are not counted.
 template <int D>
 static __device__ __forceinline__ void rotate_queries(char *tile, const row_angles<D> &a, int rows)
 {
     const int lane = threadIdx.x % 32;
     const int column = lane % (D / 8) * 4;
     uint2 *low[D / 16], *high[D / 16], x[D / 16], y[D / 16];
-    (void)rows; // but for counts
+    (void)rows; // used only where operations are counted
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
         const int row = (i * 32 + lane) / (D / 8); // of the warp
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void rotate_queries(char *tile, const row_angl
 }
 // end snippet: rotate-queries
 
-// The rows of this warp are rotated, and where they are HELD they become fragments. Else products
+// The rows of this warp are rotated and, where they are HELD, become fragments. Otherwise products
 // read the tile, after the warpgroup's next barrier.
 template <int D, bool HELD>
 static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], char *tile,
@@ -108,7 +109,8 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], ch
     fence_async_proxy(); // for products of the tile, or for the copy that overwrites it
 }
 
-// The tiles of a work tile's queries; of none only that it is none. In front: handed_out.
+// Requests the tiles of a work tile's queries. The barrier also announces the work tile, which the
+// caller has written to handed_out. Of an empty work tile there is nothing to request.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,
                                                        uint32_t barrier, work_tile mine)
@@ -230,9 +232,9 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + warpgroup * Q_TILE;
 
-    const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // of a work tile
-    // The first work tile of a block is no secret, and neither it nor its angles are anyone's
-    // results.
+    const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // in the work tile
+    // The block's first work tile follows from its index, and no kernel computes that tile's
+    // queries or angles.
     work_tile now = work_tile_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
     row_angles<D> rotation;
@@ -244,7 +246,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (HELD && leader) {
         barrier_arrive(q_empty);
     }
-    cudaGridDependencySynchronize(); // o and lse may still be read
+    cudaGridDependencySynchronize(); // the kernel in front may still read o and lse
 
     int step = 0;
     for (int iteration = 0; now.head >= 0; iteration++) {
@@ -340,13 +342,13 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
                 barrier_arrive(q_empty + 8 * (iteration % Q_STAGES));
             }
         }
-        // The next work tile. The angles of its rows come while values are multiplied and stored.
+        // The next work tile. Angles of its rows are loaded while values are multiplied and stored.
         const int place = (iteration + 1) % Q_STAGES;
         barrier_wait(q_full + 8 * place, (iteration + 1) / Q_STAGES % 2);
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        row_angles<D> next; // also of no work tile: else what was there before would be kept
+        row_angles<D> next; // loaded for an empty work tile too: else the old values would be kept
         load_angles<D>(next, tables, Sk - Sq + now.first + warp_row, Sk - 1);
         if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;

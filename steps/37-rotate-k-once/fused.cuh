@@ -1,7 +1,6 @@
-/* fused.cuh: attention that rotates both its queries and its keys: forward.cuh, in whose producer's
- * warpgroup three warps have had nothing to do. Here they rotate each tile of keys where it has
- * come to lie, before the consumers may multiply by it. Each work tile rotates all keys that it
- * sees again. */
+/* fused.cuh: attention that rotates both its queries and its keys: forward.cuh with work for three
+ * idle warps of the producer's warpgroup. They rotate each tile of keys in shared memory, before
+ * the consumers may multiply by it. Each work tile rotates all keys that it sees again. */
 #pragma once
 
 #include "attention.cuh"
@@ -18,28 +17,28 @@ using rotating::take_queries;
 
 enum { ROTATING_WARPS = 3 }; // warps
 
-// As rotating's, and barriers of the tiles of k that came.
+// As rotating's, and barriers that say that a tile of k has come.
 template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
     return rotating::bytes_of_block<D, WARPGROUPS>() + STAGES * 8;
 }
 
-// A tile of keys [KEYS][D] in boxes of TMA, raw -> rotated, where it lies; key: the first. All
-// rotating warps call it, and take four pairs at a time: they have few registers.
-// cost: D floats of the tables a key
+// A tile of keys [KEYS][D] in TMA boxes, raw -> rotated, in place; key: the first. All rotating
+// warps call this, and take four pairs at a time, for they have few registers.
+// cost: D floats of the tables per key
 template <int D>
 static __device__ __forceinline__ void rotate_key_tile(char *tile, rope_tables tables, int key,
                                                        int Sk)
 {
-    constexpr int FOURS = D / 8; // in half a row
+    constexpr int FOURS = D / 8; // groups of four pairs per row
 #pragma unroll(D / 64)           // as many at a time as registers allow
     for (int i = threadIdx.x % 128 - 32; i < KEYS * FOURS; i += ROTATING_WARPS * 32) {
         const int row = i / FOURS, four = i % FOURS, partner = four + FOURS;
         const int64_t angle = (int64_t)min(key + row, Sk - 1) * (D / 2) + four * 4;
         const float4 c = *(const float4 *)(tables.cosines + angle);
         const float4 s = *(const float4 *)(tables.sines + angle);
-        // Two fours are a chunk, eight chunks are what a box has of a row.
+        // Two fours make a chunk, and a box has eight chunks of a row.
         uint2 *const rows = (uint2 *)(tile + row * 128) + four % 2;
         uint2 *const low = rows + (four / 2 ^ row % 8) * 2;
         uint2 *const high = rows + partner / 16 * KEYS * 16 + (partner / 2 % 8 ^ row % 8) * 2;
@@ -58,7 +57,7 @@ static __device__ __forceinline__ void rotate_key_tile(char *tile, rope_tables t
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; neither q nor k is rotated; Sq <= Sk; one launch at a time
-// cost: as rotating's, and a row of k is rotated once a work tile that sees it
+// cost: as rotating's, and a row of k is rotated once per work tile that sees it
 template <int D, int WARPGROUPS>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
@@ -109,7 +108,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 40>();
         const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32 % 4, 0);
-        if (warp > 0) { // rotates what the first one lets come
+        if (warp > 0) { // rotates the tiles that warp 0 requests
             int step = 0;
             for (int iteration = 0;; iteration++) {
                 const int place = iteration % Q_STAGES;
@@ -194,8 +193,9 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + warpgroup * Q_TILE;
 
-    const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // of a work tile
-    // The first work tile of a block is no secret, and the angles of its rows come with them.
+    const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // in the work tile
+    // The block's first work tile follows from its index, so the angles of its rows are loaded
+    // while its queries come.
     work_tile now = work_tile_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
     row_angles<D> rotation;
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
             start_pv<D, KEYS>(out, p, v_tile + last * advance(TILE));
             wgmma_commit();
         }
-        // While they are multiplied: the next queries.
+        // While the values are multiplied: the next queries.
         const int place = (iteration + 1) % Q_STAGES;
         barrier_wait(q_full + 8 * place, (iteration + 1) / Q_STAGES % 2);
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);

@@ -1,4 +1,4 @@
-/* keys_alone.cuh: the pass over k as a problem of its own: what it takes is the second part of the
+/* keys_alone.cuh: the pass over k as a problem of its own: its time is the second part of the
  * limit.
  *
  * k [B][H][Sk][D], cos, sin -> k_rotated, likewise. Rotation in fp32 is off as rope.h says, and the
@@ -63,7 +63,7 @@ static void reference(kf_run *run)
     free(cosines);
 }
 
-// Read once and written once.
+// Each element is read once and written once.
 static kf_cost cost(const kf_case *c)
 {
     const double elements = (double)c->shape.B * c->shape.H * c->shape.Sk * c->shape.D;

@@ -1,8 +1,8 @@
-/* made.cuh: a case whose keys and values do not fit on the host: each number is a hash of its
- * place, so the device makes all of them, and the host those that a reference needs.
+/* made.cuh: a case whose keys and values do not fit on the host: each value is a hash of its index,
+ * so the device computes all of them, and the host those that a reference needs.
  *
  * Scores are so steep that a query sees a few keys well: o is a sum of few values, and a row of
- * another head, or rotated for another position, is another result. */
+ * another head, or rotated for another position, gives another result. */
 #pragma once
 
 #include "harness/problem.h"
@@ -62,8 +62,8 @@ static void setup(kf_run *run)
     kf_scratch(run, "k_rotated", "BHSD", KF_F16, key);
 }
 
-// Of the first head, one in the middle, and the last three: where a tensor has more than 2^31
-// elements, the first of these is where they begin that an int cannot count.
+// Rows of the first head, of one in the middle, and of the last three. In a tensor of more than
+// 2^31 elements, those that an int cannot index begin in the first of these three.
 static void reference(kf_run *run)
 {
     const int64_t heads = (int64_t)run->shape.B * run->shape.H;

@@ -7,15 +7,16 @@
  * Profile: kernels=flash|rotate_keys|backward each --case forward-D64-S8192
  * Profile: --case forward-D128-S8192 --case backward-D128-S8192
  *
- * Idea     A key is used by every query that sees it: it is rotated once, by a pass of its own, or
- *          was when it was stored. A query is used by one block: attention rotates it on its way
+ * Idea     Every query that sees a key uses it, so the key is rotated once, by a pass of its own,
+ *          or was when it was stored. Only one block uses a query: attention rotates it on its way
  *          in. The backward pass rotates dk and dq back before they leave.
- * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
- *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys rotated in
- *          the kernel as well (fused): three warps are too few, and all others wait for them.
- * Outcome  Ahead of compiled RoPE + cuDNN at every length, both passes; of op by op and of one
- *          kernel too, or level with them. Where rows are short queries cost more than predicted:
- *          there the limit is missed. Fused loses everywhere.
+ * Predict  The pass over k takes a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
+ *          queries take a fiftieth at 512, nothing from 2048 on. So it loses to no rival. Keys
+ *          rotated in the kernel as well (fused): three warps are too few, and all others wait for
+ *          them.
+ * Outcome  Ahead of compiled RoPE + cuDNN at every length, in both passes; ahead of op by op and of
+ *          one kernel too, or level with them. Where rows are short queries cost more than
+ *          predicted: there the limit is missed. Fused loses everywhere.
  */
 #include "attention.cuh"
 #include "backward.cuh"
@@ -28,14 +29,14 @@
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
-enum { KEYS = 128, PASS_THREADS = 128 }; // of a tile of the forward pass; of a block of the pass
+enum { KEYS = 128, PASS_THREADS = 128 }; // per tile of the forward pass; per block of the pass
 
 // --- The pass over k -----------------------------------------------------------------------------
 
 // snippet: keys
 // k [heads][Sk][D] -> k_rotated, likewise
 // grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, of HEADS heads
-// cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
+// cost: 4 bytes per element, and D floats of the tables per row of HEADS heads
 template <int D, int HEADS>
 __global__ void __launch_bounds__(PASS_THREADS)
     rotate_keys(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
@@ -44,12 +45,12 @@ __global__ void __launch_bounds__(PASS_THREADS)
     const int64_t number = (int64_t)blockIdx.x * PASS_THREADS + threadIdx.x;
     const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
     const int first = blockIdx.y * HEADS;
-    // Angles are nobody's results: they come while the kernel in front ends.
+    // No kernel computes angles, so they are loaded while the kernel in front ends.
     const int64_t angle = min(row, (int64_t)Sk - 1) * (D / 2) + column;
     const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
     const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
     wait_for_previous(); // which may still read what this one writes
-    let_next_begin();    // it reads queries before it waits: whoever made them has ended
+    let_next_begin();    // it reads queries before it waits: the kernel that made them has ended
     if (row >= Sk) {
         return;
     }
@@ -108,15 +109,15 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned bloc
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
 }
 
-// Heads that share a thread's angles: four, which saves most of the tables, unless too few blocks
-// are left to keep the device busy.
+// Heads that share a thread's angles: four, which saves most reads of the tables, unless that
+// leaves too few blocks to keep the device busy.
 template <int D>
 static void launch_keys_of(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int64_t threads = (int64_t)s.Sk * (D / 16);
     const unsigned blocks = (unsigned)((threads + PASS_THREADS - 1) / PASS_THREADS);
-    const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // on a CPU few, as its cases are
+    const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // small on a CPU, as its cases are
     if ((int64_t)blocks * s.B * s.H / 4 < busy) {
         launch_keys_of<D, 1>(run, stream, blocks);
     } else {
@@ -129,8 +130,8 @@ static void launch_keys(const kf_run *run, cudaStream_t stream)
     launch_by_width<launch_keys_of<64>, launch_keys_of<128>>(run, stream);
 }
 
-// Attention that rotates q; k: the name of the keys, which are rotated. It may begin before the
-// kernel in front of it has ended.
+// Attention that rotates q; k: the name of the rotated keys. It may begin before the kernel in
+// front of it has ended.
 template <int D, int WARPGROUPS>
 static void launch_rotating_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
 {
@@ -168,7 +169,7 @@ typedef struct job {
     backward_args a;
     float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
     CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // of keys, a head
+    int heads, blocks; // blocks of keys per head
     cudaStream_t stream;
 } job;
 
@@ -204,7 +205,7 @@ static int heads_at_once(const job *j, int D)
 }
 
 // snippet: chain
-// q, o, dout, lse -> q_rotated, and what step 30's kernel in front of the main one makes.
+// q, o, dout, lse -> q_rotated, and the results of step 30's kernel before the main one.
 template <int D>
 static void launch_before(const kf_run *run, const job *j)
 {
@@ -301,7 +302,8 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// What a kernel leaves undone, or does too early, shows when one of its kind is in front of it.
+// A kernel that leaves something undone, or does it too early, fails when a launch of its kind is
+// in front of it.
 static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
     launch_fused(run, stream);
@@ -313,7 +315,7 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
     launch_rotating(run, stream, "k_rotated");
 }
 
-// Attention alone, of q and k that are rotated.
+// Attention alone, on rotated q and k.
 template <int D, int WARPGROUPS>
 static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, const char *q,
                                  const char *k, int small)
@@ -351,7 +353,7 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
     launch_attention_of(run, stream, "q_prerotated", "k_prerotated");
 }
 
-// o, dout, lse -> what the main kernel needs of them: step 31's, which rotates nothing.
+// o, dout, lse -> the inputs of the main kernel, by step 31's kernel, which rotates nothing.
 template <int D>
 static void launch_plain_before(const job *j)
 {
@@ -361,7 +363,7 @@ static void launch_plain_before(const job *j)
     CUDA_CHECK_LAUNCH();
 }
 
-// The gradient where rotated queries were kept by the forward pass, as rotated keys are.
+// The gradient if the forward pass kept the rotated queries, as it keeps the rotated keys.
 template <int D>
 static void launch_kept_of(const kf_run *run, cudaStream_t stream)
 {
@@ -371,7 +373,7 @@ static void launch_kept_of(const kf_run *run, cudaStream_t stream)
     launch_after<D>(run, &j);
 }
 
-// Step 31's backward pass, of q and k that are rotated: gradients by these.
+// Step 31's backward pass on rotated q and k: gradients by these.
 template <int D>
 static void launch_rotated_gradient(const kf_run *run, cudaStream_t stream)
 {
@@ -414,7 +416,7 @@ static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// Going forward op by op computes its angles; going back it has the tables.
+// The forward pass op by op computes its angles; the backward pass reads the tables.
 static double op_by_op_error(const kf_case *c)
 {
     return is_gradient(c) ? 0.0 : rope_angle_error(c);
@@ -422,13 +424,13 @@ static double op_by_op_error(const kf_case *c)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// What a case is about.
+// The pass that a case runs.
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
 } pass;
 
-// Gradients begin with what attention alone leaves, of q and k that are rotated.
+// The backward pass begins with the results of attention alone on rotated q and k.
 static void setup_backward(kf_run *run)
 {
     kf_rope_flash_backward_setup(run, launch_attention);
@@ -450,7 +452,7 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
-// Of a forward pass that is never timed.
+// True for a case of the forward pass that is never timed.
 static bool is_odd_forward(const kf_case *c)
 {
     return is_forward(c) && c->flags & KF_VERIFY_ONLY;
@@ -512,15 +514,14 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_ODD(backward),
     KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
-    /* Three warpgroups: work tiles take turns in two places; and work tiles of two sizes. */
+    /* Three warpgroups: work tiles alternate between two places; and work tiles of two sizes. */
     KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
-    /* No head has q and its sums of dq in what is meant for them: heads_at_once finds that 0 fit.
-     */
+    /* No head's q and sums of dq fit into their share of the cache: heads_at_once finds 0. */
     KF_ROPE_FLASH_CASE(backward, "tall", 1, 2, 137, 137, 128, true, 0, 0),
-    /* Five tiles of queries: each stage is filled again, and its parity comes back. */
+    /* Five tiles of queries: each stage is filled again, and its parity repeats. */
     KF_ROPE_FLASH_CASE(backward, "five-tiles", 1, 1, 260, 260, 128, true, 0, 0),
     KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
-    /* More than 2^31 elements in k and in v; and the same in small. */
+    /* More than 2^31 elements in k and in v; and the same at a small size. */
     KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),
     KF_ROPE_FLASH_CASE(enormous, "made", 1, 4, 20, 190, 128, true, 0, 0),
     KF_ROPE_FLASH_CASE(enormous, "made-D64", 1, 3, 70, 150, 64, true, 0, 0),

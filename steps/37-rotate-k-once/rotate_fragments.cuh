@@ -1,6 +1,6 @@
-/* rotate_fragments.cuh: rows that RoPE rotates where a warp has them in fragments. A lane has
- * columns 8n + 2t and the next of rows g and g + 8, and of the other half of the row the same: both
- * of a pair. Fragments, g and t: tensor_cores.cuh.
+/* rotate_fragments.cuh: RoPE on rows that a warp has as fragments. A lane has columns 8n + 2t and
+ * the next of rows g and g + 8, and the same columns of the other half of the row: both elements of
+ * a pair. Fragments, g and t: tensor_cores.cuh.
  */
 #pragma once
 
@@ -12,13 +12,13 @@ typedef struct rope_tables {
     const float *cosines, *sines;
 } rope_tables;
 
-// Of a lane, for its rows g and g + 8: those of columns 8n + 2t and the next.
+// The angles of a lane for its rows g and g + 8: those of columns 8n + 2t and the next.
 template <int D>
 struct angles {
     float2 cosines[2][D / 16], sines[2][D / 16];
 };
 
-// row: of the tables, for the lane's row g; none beyond the last.
+// row: the row of the tables for the lane's row g; none beyond the last is read.
 template <int D>
 static __device__ __forceinline__ void load_angles(angles<D> &a, rope_tables from, int row,
                                                    int last)

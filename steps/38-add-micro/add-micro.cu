@@ -6,17 +6,17 @@
  * Tests: fixed shapes
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
- *          in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads.
- *          Beside it the log's other kernel, which adds and norms the sum in one go, and its rival,
+ *          in fp16: one element per thread, a pair per thread, eight per thread with 16-byte loads.
+ *          Beside it the log's other kernel, which adds and norms the sum at once, and its rival,
  *          the same add and then the same norm.
  * Predict  Let N be the bytes of one tensor. Every add moves 3 N, whatever its loads look like, so
  *          near the limit no add can gain 1.25 over another. An add and a norm move 3 N and 2 N,
- *          both in one kernel 4 N: 5/4 = 1.25. One element a thread should lose to both others, for
- *          it has the fewest bytes in flight. With a warm L2 all of it fits there, and the limit of
- *          device memory does not hold.
- * Outcome  Cold, as predicted: a pair and eight nearly tie, an element a thread is far behind, and
- *          the one kernel gains its quarter. No kernel this short nears the limit. Warm, eight beat
- *          a pair clearly: the L2 needs more bytes in flight. PyTorch's add ties with eight.
+ *          both in one kernel 4 N: 5/4 = 1.25. One element per thread should lose to both others,
+ *          because it has the fewest bytes in flight. With a warm L2 all of it fits there, and
+ *          device memory is no limit.
+ * Outcome  Cold, as predicted: a pair and eight nearly tie, one element per thread is far behind,
+ *          and the one kernel gains its quarter. No kernel this short nears the limit. Warm, eight
+ *          beat a pair clearly: the L2 needs more bytes in flight. PyTorch's add ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
@@ -42,7 +42,7 @@ __global__ void add_plain(const __half *a, const __half *b, __half *c, int64_t n
 // end snippet: plain
 
 // snippet: half2
-// a, b [n] -> c [n], at multiples of 4 bytes; a pair a thread, and one thread more for an odd n
+// a, b [n] -> c [n], at multiples of 4 bytes; one pair per thread, and one more thread for an odd n
 // cost: 6 n bytes, n additions
 __global__ void add_pairs(const __half *a, const __half *b, __half *c, int64_t n)
 {
@@ -58,7 +58,7 @@ __global__ void add_pairs(const __half *a, const __half *b, __half *c, int64_t n
 // end snippet: half2
 
 // snippet: eight
-// Eight halves, as they are added. In memory they are 16 bytes, loaded and stored at once.
+// Eight halves, in pairs, as they are added. In memory 16 bytes, loaded and stored at once.
 struct eight {
     __half2 pair[4];
 };
@@ -87,9 +87,9 @@ static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eig
     return x;
 }
 
-// a, b [n] -> c [n]; `before` elements stand in front of the first multiple of 16 bytes, in all
-// three arrays alike. Eight a thread from there on; what stands before and what is left after, at
-// most 14 elements, one a thread.
+// a, b [n] -> c [n]. In all three arrays `before` elements stand in front of the first multiple of
+// 16 bytes. From there on a thread adds eight; the elements before, and those left at the end, at
+// most 14 together, are added one per thread.
 // cost: 6 n bytes, n additions
 __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
 {
@@ -111,8 +111,8 @@ __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n
 
 // --- The norm that follows ----------------------------------------------------------------------
 
-// Of eight columns of a row, those that it has. Only rows of a multiple of eight begin at multiples
-// of 16 bytes.
+// Up to eight columns of a row: those that the row has. Rows begin at multiples of 16 bytes only if
+// their length is a multiple of eight.
 static __device__ __forceinline__ struct eight load_columns(const __half *from, int columns,
                                                             bool aligned)
 {
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void store_columns(__half *to, struct eight x,
     }
 }
 
-// The columns as floats; those that the row does not have are 0.
+// The columns as floats; columns that the row does not have are 0.
 static __device__ __forceinline__ void to_floats(struct eight x, float *v)
 {
 #pragma unroll
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void norm_row(struct eight x, const __half *ga
 {
     __shared__ float partial[32];
     const int column = 8 * threadIdx.x;
-    const int columns = D - column; // that are left, this thread's first
+    const int columns = D - column; // left in the row, from this thread's first on
     const int64_t at = (int64_t)blockIdx.x * D + column;
     const bool aligned = D % 8 == 0;
     float v[8], g[8], h[8], sum = 0.0f, squares = 0.0f;
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void norm_row(struct eight x, const __half *ga
 }
 
 // c [rows][D], gain and bias [D] -> y [rows][D], the norm of c
-// grid (rows), block (D / 8, in whole warps); a thread has eight columns, D is 8192 at most
+// grid (rows), block (D / 8, in whole warps); a thread has eight columns; D is at most 8192
 // cost: 4 n bytes, and gain and bias
 __global__ void norm_rows(const __half *c, const __half *gain, const __half *bias, __half *y, int D)
 {
@@ -238,7 +238,7 @@ static int beyond(const void *address, int multiple)
     return (int)((uintptr_t)address % multiple);
 }
 
-// A wide load from any other address is an error that ends the program. So the host looks first.
+// A wide load from any other address is an error that ends the program, so the host checks first.
 static void eight(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
 {
     const int off = beyond(c, 16);
@@ -264,9 +264,9 @@ static void pairs(const __half *a, const __half *b, __half *c, int64_t n, cudaSt
     CUDA_CHECK_LAUNCH();
 }
 
-// What a case has beside its shape: whether the sum is normed as well, over all columns, and at
-// which rows of taller arrays a and b begin. Rows of an odd length make that an address of any
-// kind. And what lies there: inputs as any, far from zero, close to it, or sums about the largest
+// A case has, beside its shape: whether the sum is normed as well, over all columns; at which rows
+// of taller arrays a and b begin, which for rows of an odd length is an address of any alignment;
+// and which numbers a and b hold: any, far from zero, close to it, or with sums around the largest
 // number.
 enum numbers { ANY, FAR_FROM_ZERO, NEAR_ZERO, NEAR_LARGEST };
 
@@ -306,7 +306,7 @@ static int row_threads(const kf_run *run)
     return (run->shape.D + 255) / 256 * 32;
 }
 
-// B parts, a call each: one of an odd number of elements ends where the next begins.
+// B parts, one call each. A part with an odd number of elements ends right where the next begins.
 template <adder *add>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
@@ -334,7 +334,7 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
 
 // --- Tables -------------------------------------------------------------------------------------
 
-// A mean of more than a thousand deviations: E[x^2] - E[x]^2 of such a row has hardly a digit.
+// Gives a row a mean of more than a thousand deviations: E[x^2] - E[x]^2 has hardly a digit left.
 static void move_far(kf_tensor *t)
 {
     for (int64_t i = 0; i < t->count; i++) {
@@ -342,8 +342,8 @@ static void move_far(kf_tensor *t)
     }
 }
 
-// Sums of a variance near EPSILON: there it matters that it is added, where a floor of the same
-// size would do for rows of any other variance.
+// Gives sums a variance near EPSILON: these rows show that EPSILON is added. For rows of any other
+// variance a floor of that size would do as well.
 static void move_near(kf_tensor *t)
 {
     for (int64_t i = 0; i < t->count; i++) {
@@ -437,8 +437,8 @@ static void reference(kf_run *run)
     }
 }
 
-// With a norm: a, b, gain and bias read, c and y written. An add is 1 flop an element, a norm 7:
-// the mean 1, the variance 3, the result 3.
+// With a norm: a, b, gain and bias are read, c and y written. An add is 1 flop per element, a norm
+// 7: the mean 1, the variance 3, the result 3.
 static kf_cost cost(const kf_case *c)
 {
     const double n = (double)c->shape.B * c->shape.Sq * c->shape.D;
@@ -522,7 +522,7 @@ static const kf_variant variants[] = {
      .applies = has_norm},
 };
 
-// The log timed so many calls in a row: the clock stream.
+// The log timed this many calls in a row: the clock stream.
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM},
     {KF_GRAPH, KF_COLD},

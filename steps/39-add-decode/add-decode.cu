@@ -5,18 +5,18 @@
  * Tests: no kernel of its own
  *
  * Idea     A model that writes one token at a time adds one row, [1, 1, 2560], not 1024. Step 38's
- *          kernels at that size and at every power of two up to 4096 rows, on the three clocks.
- *          And 64 of them in a row, two for each of 32 layers, each on the sum before it: launched
- *          one by one, and as a CUDA graph, which the host launches once.
+ *          kernels at that size and at every power of two up to 4096 rows, on the three clocks. And
+ *          64 adds in a row, two for each of 32 layers, each on the sum before it: launched one by
+ *          one, and as a CUDA graph, which the host launches once.
  * Predict  A row is 15 KB of traffic: 4 ns at the copy bandwidth, a thousandth of a launch. So no
- *          kernel is faster than another, and each clock shows what it shows of an empty one. The
- *          bytes take as long as a launch near 140 rows on the graph clock, 840 on the stream
+ *          kernel is faster than another, and each clock shows what it shows of an empty kernel.
+ *          The bytes take as long as a launch near 140 rows on the graph clock, 840 on the stream
  *          clock, 2300 on the call clock. 64 adds in a graph cost the host one launch, so every
- *          clock has the graph clock's time for an add.
+ *          clock has the graph clock's time per add.
  * Outcome  One row costs the same however it is added, and a graph saves most of a token's time. Of
- *          the crossovers only the stream clock's came out: there host and device work side by
- *          side. On the call clock they add up. On the graph clock a kernel waits for its loads,
- *          few or many, and with a warm L2 memory's bandwidth is no limit.
+ *          the crossovers only the stream clock's came out: there host and device work at the same
+ *          time. On the call clock their times add up. On the graph clock a kernel waits for its
+ *          loads, few or many, and with a warm L2 the bandwidth of device memory is no limit.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"
@@ -30,7 +30,7 @@ static void plain(const __half *a, const __half *b, __half *c, int64_t n, cudaSt
 }
 
 // snippet: chain
-// n elements each: c = a + b[0] + b[1] + ..., so many adds
+// c = a + b[0] + b[1] + ..., with `adds` additions of n elements each
 typedef struct chain {
     const __half *a, *b;
     __half *c;
@@ -68,7 +68,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: graph
-// The launches of a chain as something that the host launches once.
+// The launches of a chain as a graph, which the host launches once.
 static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
 {
     cudaGraph_t graph = NULL;
@@ -83,10 +83,10 @@ static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
     return replay;
 }
 
-// A graph names its arrays. So it is recorded once, as a program does before its first token, and
-// again only when the arrays have other memory. It has to outlive the call, and a launch is given
-// nothing to keep it in: hence the statics. A clock that is capturing cannot capture the launch of
-// a graph: it gets the launches themselves.
+// A graph holds the addresses of its arrays. So it is recorded once, as by a program before its
+// first token, and again only when the arrays have other memory. It must outlive the call, and a
+// launcher has no place to keep it: hence the statics. The launch of a graph cannot be captured: a
+// clock that is capturing gets the launches themselves.
 static void launch_graph(const kf_run *run, cudaStream_t stream)
 {
     static cudaGraphExec_t kept;
@@ -111,7 +111,7 @@ static void launch_graph(const kf_run *run, cudaStream_t stream)
 
 // --- Tables -------------------------------------------------------------------------------------
 
-// What the data of a case may point to.
+// Marks a case, as its data, whose sums come near the largest number.
 static const char near_largest = 0;
 
 static void setup(kf_run *run)
@@ -125,7 +125,7 @@ static void setup(kf_run *run)
     }
 }
 
-// Each add rounds, and the next one begins with what it made of it.
+// Each add rounds, and the next add begins with the rounded sum.
 static void reference(kf_run *run)
 {
     const float *a = kf_find(run, "a")->host;
@@ -144,7 +144,7 @@ static void reference(kf_run *run)
     }
 }
 
-// Of adds one by one: in a model there is work of other kinds between them.
+// The cost of adds one by one: in a model other work stands between them.
 static kf_cost cost(const kf_case *c)
 {
     const double n = (double)c->shape.B * c->shape.Sq * c->shape.D;

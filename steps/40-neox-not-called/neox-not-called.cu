@@ -5,17 +5,17 @@
  * Libraries: cublasLt
  * Tests: no kernel of its own; also on aarch64
  *
- * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds a layer, and the
- *          add of step 38, tested and fast, is to take their place. It does so three times.
+ * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds per layer, which
+ *          the add of step 38, tested and fast, is to replace. There are three attempts.
  *          not-called: the layer was copied in order to be changed, and its two adds were not.
  *          miscounted: the layer calls a wrapper, which counts its calls and sends small tensors to
  *          the plain add. called: it is done. A test that does not believe the source tells them
  *          apart: it counts, by kernel, the launches in a CUDA graph of one call.
- * Predict  The outputs of all are right, so no check of outputs finds anything. The test finds 0
- *          launches of the new kernel in not-called, and 2 a layer in called, where as many plain
- *          adds are gone. In miscounted the wrapper says 2 a layer, too; the graph says 0 for one
- *          token, and agrees for a prompt of 48. All take the time of plain, called within 2%: one
- *          add of a token takes as long as the other, for both take as long as a launch.
+ * Predict  All outputs are right, so no check of outputs finds anything. The test finds 0 launches
+ *          of the new kernel in not-called, and 2 per layer in called, where as many plain adds are
+ *          gone. In miscounted the wrapper says 2 per layer, too; the graph says 0 for one token,
+ *          and agrees for a prompt of 48. All take the time of plain, called within 2%: both adds
+ *          of one token take as long as a launch.
  * Outcome  As predicted, on each clock. Only the count of launches tells the three apart.
  */
 #include "neox/calls.cuh"
@@ -25,7 +25,7 @@
 #include <string.h>
 
 // snippet: not-called
-// The layer, copied to be changed: the new add is to do the two sums at its end.
+// The layer, copied to be changed: the new add should do the two sums at its end.
 static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
 {
@@ -39,7 +39,7 @@ static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
 // end snippet: not-called
 
 // snippet: miscounted
-// From so many elements on, eight a thread was faster in the benchmark.
+// From this many elements on, eight per thread were faster in the benchmark.
 enum { WORTH_IT = 4096 };
 
 static int fast_adds; // the proof that the new add is used
@@ -94,8 +94,8 @@ static void launch(const kf_run *run, cudaStream_t stream)
 // --- The test -----------------------------------------------------------------------------------
 
 // snippet: predict
-// What every integration of a kernel must pass. The new kernel is launched so often; as many plain
-// adds are gone; nothing else has been added or has vanished; a replay leaves nothing out.
+// The test that every integration of a kernel must pass: the new kernel is launched `due` times, as
+// many plain adds are gone, no other launch was added or has vanished, and a replay omits nothing.
 static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, size_t size)
 {
     kf_launch *const before = launch<parallel_layer>;
@@ -118,7 +118,7 @@ static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
     return launches(run, launch<copied_layer>, 0, why, size) && kf_wrong(run, seen) == 0;
 }
 
-// The new add rounds as the old one does: in the same order it leaves the same bits.
+// The new add rounds as the old one does: in the same order it gives the same bits.
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const int due = 2 * neox_config_of(run->c).layers;

@@ -5,18 +5,18 @@
  * Libraries: cublasLt
  * Tests: case odd-length also with --once
  *
- * Idea     A kernel that is handed an address and a length takes the rest for granted: elements one
+ * Idea     A kernel that gets an address and a length takes the rest for granted: elements one
  *          after the other, of its own type, a multiple of eight, at a multiple of 16 bytes, and a
- *          stream on which somebody waits. An add as raw as it can be meets tensors for which one
- *          of these does not hold. Beside it stand the framework's way, which follows strides, and
- *          an add that is told all of it and looks. Then all three in the model.
- * Predict  raw is right where elements lie one after the other. Else it is wrong by a rule that
- *          gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest unwritten. Two
+ *          stream on which somebody waits. A raw add meets tensors for which one of these does not
+ *          hold. Beside it stand the framework's way, which follows strides, and an add that is
+ *          given all of it and checks. Then all three in the model.
+ * Predict  raw is right where elements lie one after the other. Elsewhere it is wrong by a rule
+ *          that gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest unwritten. Two
  *          bytes off, it breaks a rule that ends a program on a GPU. The checked add is right
- *          everywhere. In the model raw is right too. An add on another stream than its caller's
- *          is right in an eager program and absent from a graph, which is faster for it.
+ *          everywhere. In the model raw is right too. An add on another stream than its caller's is
+ *          right in an eager program and absent from a graph, which is faster without it.
  * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread, as one
- *          hopes of a better add. So our harness poisons the outputs now before a replay.
+ *          hopes of a better add. So our harness now poisons the outputs before a replay.
  */
 #include "cuda/exact_half.cuh"
 #include "neox/calls.cuh"
@@ -76,8 +76,8 @@ static __device__ __forceinline__ __nv_bfloat16 sum(__nv_bfloat16 x, __nv_bfloat
     return __hadd(x, y);
 }
 
-// a, b [rows][columns] -> c, each with its own strides; grid (columns, rows), a thread an element
-// cost: 6 bytes an element, and more sectors than that where neighbours lie apart
+// a, b [rows][columns] -> c, each with its own strides; grid (columns, rows), a thread per element
+// cost: 6 bytes per element, and more sectors than that if neighbours lie apart
 template <typename T>
 static __global__ void add_strided(view a, view b, view c)
 {
@@ -104,7 +104,7 @@ static void strided_add(const view *a, const view *b, const view *c, cudaStream_
 }
 
 // snippet: refusal
-/* Whether the elements lie one after the other, row by row. */
+/* True if the elements lie one after the other, row by row. */
 static bool is_contiguous(const view *v)
 {
     bool contiguous = false;
@@ -115,8 +115,8 @@ static bool is_contiguous(const view *v)
     return contiguous;
 }
 
-/* NULL if add_halves may have these, else what is wrong and what would be right: one line, which
- * lives until the next call. */
+/* NULL if add_halves may have these views. Otherwise one line that says what is wrong and what
+ * would be right, valid until the next call. */
 static const char *refusal(const view *a, const view *b, const view *c)
 {
     static char line[160];
@@ -144,7 +144,7 @@ static const char *refusal(const view *a, const view *b, const view *c)
     return NULL;
 }
 
-/* Any alignment and any length are add_halves' own business. What it may not have goes the
+/* add_halves itself handles any alignment and any length. Views that it may not have are added the
  * framework's way. */
 static void checked_add(const view *a, const view *b, const view *c, cudaStream_t stream)
 {
@@ -159,7 +159,7 @@ static void checked_add(const view *a, const view *b, const view *c, cudaStream_
 
 // --- In the model -------------------------------------------------------------------------------
 
-/* Both halves of a layer; its two sums are left to do. */
+/* Both halves of a layer; its two sums remain to be done. */
 static void launch_halves(const neox_net *net, int layer, const half *x, cudaStream_t stream)
 {
     launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
@@ -170,7 +170,7 @@ static void launch_halves(const neox_net *net, int layer, const half *x, cudaStr
 
 typedef void adder(const view *a, const view *b, const view *c, cudaStream_t stream);
 
-/* Whatever the views say of strides and types. */
+/* Ignores the strides and types of the views. */
 static void raw_add_of(const view *a, const view *b, const view *c, cudaStream_t stream)
 {
     raw_add(a->data, b->data, c->data, c->rows * c->columns, stream);
@@ -197,9 +197,10 @@ static void layer_with(const neox_net *net, int layer, const half *x, half *y, c
 // end snippet: layer-with
 
 // snippet: other-stream
-/* The log's add went to the default stream, whatever its caller used. Nobody notices where all work
- * goes there: such a program is what the stream stands for here as long as it does not capture. The
- * default stream itself cannot be captured, so whoever captures uses another one. */
+/* The log's add went to the default stream, whichever stream its caller used. That is not noticed
+ * while all work goes to the default stream: here the caller's stream stands for it as long as it
+ * is not captured. The default stream itself cannot be captured, so a program that captures uses
+ * another stream. */
 static cudaStream_t stream_of_the_add(cudaStream_t caller)
 {
     enum cudaStreamCaptureStatus status;
@@ -219,8 +220,9 @@ static void other_stream_layer(const neox_net *net, int layer, const half *x, ha
 
 // --- Launches -----------------------------------------------------------------------------------
 
-/* How the tensors named in `of` lie in their memory, and what follows from it. The others are
- * contiguous; c has no gaps. It is the data of a case; a case without any is the model. */
+/* How the tensors named in `of` lie in their memory, and what follows from it. The other tensors
+ * are contiguous; c has no gaps. A layout is the data of a case; a case without data is the
+ * model. */
 typedef struct layout {
     const char *of = "a";
     enum kf_dtype dtype = KF_F16;
@@ -228,7 +230,7 @@ typedef struct layout {
     int64_t gap = 0;            // elements between the end of a row and the next
     int64_t offset = 0;         // elements before the first
     const void *kernel = NULL;  // that the checked add must launch
-    const char *refused = NULL; // why not add_halves; NULL: it may have them
+    const char *refused = NULL; // why add_halves may not have it; NULL if it may
 } layout;
 
 static const layout *layout_of(const kf_case *c)
@@ -259,7 +261,7 @@ static view view_of(const kf_run *run, const char *name)
     return v;
 }
 
-/* One add of a case, or all of them in the model. */
+/* One add of a case, or all adds in the model. */
 template <adder *add, neox_layer layer>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
@@ -279,13 +281,14 @@ static kf_launch *const launch_raw = launch<raw_add_of, layer_with<raw_add_of>>;
 static kf_launch *const launch_checked = launch<checked_add, layer_with<checked_add>>;
 static kf_launch *const launch_other_stream = launch<checked_add, other_stream_layer>;
 
-/* A launch may not fault on a GPU, and on a CPU only a program that checks goes on after it. */
+/* True if raw accesses would be misaligned: they would fault on a GPU, and on a CPU only a program
+ * built for --check goes on after one. */
 static bool is_misaligned(const kf_case *c)
 {
     return !is_model(c) && layout_of(c)->offset % 8 != 0;
 }
 
-/* Of fewer than eight elements raw would launch no block, which is an error. */
+/* With fewer than eight elements raw would launch no block, which is an error. */
 static bool may_be_raw(const kf_case *c)
 {
     return !is_misaligned(c) && (is_model(c) || c->shape.Sq * c->shape.D >= 8);
@@ -311,7 +314,7 @@ static double rounded_sum(enum kf_dtype dtype, float x, float y)
 }
 
 // snippet: bf16
-/* The same 16 bits, taken for the other type. */
+/* The same 16 bits, read as the other type. */
 static float read_as_half(__nv_bfloat16 x)
 {
     return kf_unpack(KF_F16, &x, 0);
@@ -322,7 +325,7 @@ static float read_as_bf16(half x)
     return kf_unpack(KF_BF16, &x, 0);
 }
 
-/* What an add of halves makes of two bf16 numbers, read as bf16 again. */
+/* The result of an add of halves on two bf16 numbers, read as bf16 again. */
 static float sum_of_misread(float x, float y)
 {
     const float sum = read_as_half(__float2bfloat16_rn(x)) + read_as_half(__float2bfloat16_rn(y));
@@ -337,7 +340,7 @@ static unsigned bits_of(const void *sixteen)
     return bits;
 }
 
-/* Once: a prediction is made anew after each way in which a variant is launched. */
+/* Once: a prediction is made again after each way in which a variant is launched. */
 static void show_bits(float x)
 {
     static bool shown;
@@ -361,7 +364,8 @@ static const float *first_of(const kf_run *run, const char *name)
 }
 
 // snippet: predict-raw
-/* Element k of the memory of a and b goes to element k of c, as far as there are eight of them. */
+/* Predicts that raw adds element k of the memory of a and b to give element k of c, in whole groups
+ * of eight. */
 static bool raw_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const layout *l = layout_of(run->c);
@@ -404,22 +408,22 @@ static bool predict_raw(const kf_run *run, const kf_diagnosis *seen, char *why, 
                             : raw_as_predicted(run, seen, why, size);
 }
 
-/* On a CPU that looks at the rule and goes on, the values are right. */
+/* On a CPU that reports the misalignment and goes on, the values are right. */
 static bool right_all_the_same(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     snprintf(why, size, "predicted right values by misaligned accesses");
     return kf_wrong(run, seen) == 0;
 }
 
-/* In how many of the three places `other` is refused beside good ones. */
+/* The number of the three places in which `other` is refused beside good views. */
 static int refusals(const view *good, const view *other)
 {
     return (refusal(other, good, good) != NULL) + (refusal(good, other, good) != NULL) +
            (refusal(good, good, other) != NULL);
 }
 
-/* What no case has: other extents, 32 bits and other strides are refused in each place, but never a
- * stride over an extent of 1. NULL if so, else what is not. */
+/* Refusals that no case covers: other extents, 32 bits and other strides are refused in each place,
+ * but a stride over an extent of 1 never is. NULL if that is so, else what is not. */
 static const char *not_refused_right(const view *good)
 {
     view taller = *good, wider = *good, of_32_bits = *good;
@@ -436,7 +440,7 @@ static const char *not_refused_right(const view *good)
     if (refusals(good, &of_32_bits) != 3) {
         return "32 bits are not refused";
     }
-    // A gap, the same again and again, and backwards.
+    // Rows with a gap, the same row again and again, and rows backwards.
     const int64_t rows[] = {good->columns + 1, 0, -good->columns};
     const int64_t columns[] = {2, 0, -1};
     for (int k = 0; k < KF_COUNT_OF(rows); k++) {
@@ -456,7 +460,7 @@ static const char *not_refused_right(const view *good)
     return NULL;
 }
 
-/* NULL if what was said of a case is what is due; else what would be. */
+/* NULL if `said`, the refusal of a case, is the right one; else what would be right. */
 static const char *not_as_due(const layout *l, const char *said, const view *good)
 {
     if (l->refused != NULL) {
@@ -491,8 +495,8 @@ static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *w
 }
 
 // snippet: predict-other-stream
-/* Eager, all is right. The graph lacks every add, and a replay writes no layer's x. The harness
- * runs it in a graph, too: then x of the embedding is right, and of no layer. */
+/* Eager, all is right. The graph lacks every add, so a replay writes no layer's x. The harness also
+ * runs it in a graph: then x of the embedding is right, and that of no layer. */
 static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const neox_config c = neox_config_of(run->c);

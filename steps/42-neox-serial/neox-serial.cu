@@ -5,13 +5,13 @@
  * Libraries: cublasLt
  * Data: --errors step-42-layers.tsv --seed 1
  *
- * Idea     The hand-written add is called now, and right. Around it somebody has written the layer
- *          of another family of models: attention first, then the MLP on what attention has made
- *          of x. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
+ * Idea     The hand-written add is called now, and right. But the layer around it is that of
+ *          another family of models: attention first, then the MLP on the sum of x and attention's
+ *          output. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
  *          exact sum of its own inputs, x behind each layer against fp64, and the text.
- * Predict  The adds are right, all of them: no test of a kernel can see what it is handed. x is
- *          wrong from layer 1 on, or behind the one layer that is serial, and so is the text. A
- *          right layer with an add that cuts where it should round is the other way about.
+ * Predict  All adds are right: no test of a kernel can see which inputs it is given. x is wrong
+ *          from layer 1 on, or behind the one layer that is serial, and so is the text. In a right
+ *          layer with an add that cuts where it should round the reverse is true.
  * Outcome  As predicted. What was not: one serial layer writes good English, which nobody would
  *          have called wrong. And the mended layer, at the shape of Pythia-2.8B, is further off
  *          than the model's own. Step 43 has more of that.
@@ -20,8 +20,8 @@
 #include "neox/layers.cuh"
 
 // snippet: test-add
-// a, b, c [count], tally [2]: elements tested, and those of c that are not a + b, rounded once
-// cost: 6 bytes an element. A sum in fp32 that is rounded again is still right: 24 bits are twice
+// a, b, c [count], tally [2]: elements tested, and elements of c that are not a + b, rounded once
+// cost: 6 bytes per element. A sum in fp32 that is rounded again is still right: 24 bits are twice
 // 11 and two more.
 static __global__ void test_add(const half *a, const half *b, const half *c, int64_t count,
                                 int *tally)
@@ -103,7 +103,7 @@ static void one_serial_layer(const neox_net *net, int layer, const half *x, half
 
 // snippet: cut-add
 // a, b [count] -> c = a + b, where bits beyond fp16 are cut off, not rounded
-// cost: 6 bytes an element
+// cost: 6 bytes per element
 static __global__ void add_cut(const half *a, const half *b, half *c, int64_t count)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -142,12 +142,11 @@ static bool speaks(const kf_case *c)
     return c->flags & NEOX_SPEECH;
 }
 
-// To the reader: what a variant wrote, in lines that fit.
+// Prints for the reader what a variant wrote, in lines that fit.
 static void say(const kf_run *run, const char *variant)
 {
     enum { LINE = 90, LONGEST_WORD = 20 };
-    // Static, for a prediction is asked for after each launch of its variant, and the text is to be
-    // printed once.
+    // Static: a prediction is made after each launch of its variant, the text is printed once.
     static const char *said;
     int tokens[SPOKEN];
     char text[SPOKEN + 1];
@@ -192,8 +191,8 @@ static bool wrong_from(const kf_diagnosis *hidden, int first)
 }
 // end snippet: first-wrong
 
-// Elements of all adds of the model together, how many of them are wrong, and whether that is all
-// that there are to be tested: two adds a layer.
+// Elements tested in all adds of the model together, how many of them are wrong, and whether the
+// tested elements are all there are: two adds per layer.
 typedef struct tally {
     int tested, wrong;
     bool complete;
@@ -217,7 +216,7 @@ static bool parallel(const kf_run *run, const kf_diagnosis *seen, char *why, siz
     return wrong == 0;
 }
 
-// Two adds a layer, each tested and right, and no x and no letter wrong.
+// Two adds per layer, each tested and right; no x and no letter is wrong.
 static bool fixed(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const tally sums = tally_of(run);
@@ -236,8 +235,8 @@ static bool fixed(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
 }
 
 // snippet: predict
-// Every add right, and x wrong from layer `first` on. A model that speaks reads what it has
-// written, so where letters are wrong the layers have had another input, and nothing follows from
+// Every add is right, and x is wrong from layer `first` on. A model that speaks reads its own
+// output: if letters are wrong, the layers have had another input, and nothing is predicted of
 // them.
 static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen, int first,
                                     char *why, size_t size)
@@ -275,8 +274,8 @@ static bool one_serial(const kf_run *run, const kf_diagnosis *seen, char *why, s
     return right_adds_wrong_layers(run, seen, middle(&c) + 1, why, size);
 }
 
-// Each sum is off by a step of fp16 at most, where rounding is off by half a step. A logit may pass
-// its bound by that: nothing is predicted of them.
+// Each sum is off by at most a step of fp16, where rounding is off by half a step. That may take a
+// logit past its bound, so nothing is predicted of logits.
 static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const tally sums = tally_of(run);
@@ -292,13 +291,14 @@ static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t s
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// In few elements there may be nothing to cut, and in many layers what is cut adds up.
+// The add that cuts runs on one case: few elements may have nothing to cut, and over many layers
+// what is cut adds up.
 static bool is_opticks(const kf_case *c)
 {
     return c->data == &neox_opticks;
 }
 
-// The model's, and one output more, sums: elements tested, and those that are wrong.
+// The outputs of the model and one more, sums: elements tested, and elements that are wrong.
 static void setup(kf_run *run)
 {
     const int64_t dim[] = {2, 1};
@@ -310,7 +310,7 @@ static void reference(kf_run *run)
 {
     kf_tensor *sums = kf_find(run, "sums");
     neox_reference(run);
-    sums->checked[0] = false; // how many are tested is for the predictions
+    sums->checked[0] = false; // predictions look at the number tested
     sums->checked[1] = true;
     sums->want[1] = 0.0;
     sums->bound[1] = 0.0;

@@ -24,7 +24,7 @@
 
 // snippet: both-orders
 // numbers [3][n]: a, b, c -> sums [4][n]: a + b, (a + b) + c, b + c, a + (b + c), each rounded
-// a thread a column; cost: 14 bytes, 4 additions
+// one column per thread; cost: 14 bytes, 4 additions
 static __global__ void both_orders(const half *numbers, half *sums, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -108,7 +108,7 @@ static const struct {
 
 enum { SUMS = 4, EXAMPLES = sizeof examples / sizeof *examples };
 
-// The case of the sums has the examples for its data, the others their model.
+// The case of the sums has the examples as its data, the other cases have their model.
 static bool is_sums(const kf_case *c)
 {
     return c->data == examples;
@@ -119,7 +119,7 @@ static bool is_model(const kf_case *c)
     return !is_sums(c);
 }
 
-// The small models have too few elements to say beforehand that one of them differs.
+// The small models have too few elements to predict that one of them differs.
 static bool is_large_enough(const kf_case *c)
 {
     return c->data == &neox_opticks || c->data == &neox_pythia;
@@ -144,8 +144,8 @@ static void setup(kf_run *run)
 }
 
 // snippet: reference
-// Of the model: what its own plain path gives, to the last bit; step 42 holds that against fp64.
-// Of a sum: the exact one, rounded where the kernel must.
+// For a model: the result of its own plain path, to the last bit, which step 42 compares with fp64.
+// For a sum: the exact one, rounded where the kernel must round.
 static void reference(kf_run *run)
 {
     if (is_model(run->c)) {
@@ -180,8 +180,8 @@ static kf_cost cost(const kf_case *c)
 // --- Predictions ---------------------------------------------------------------------------------
 
 // snippet: predict
-// The embedding is the same, every layer differs somewhere, and what comes out is the same letter.
-// With weights made up from a seed two logits may lie too close together to say that.
+// The embedding is the same, every layer differs somewhere, and the output is the same letter. With
+// weights from a seed two logits may lie too close together to predict the letter.
 static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
@@ -201,7 +201,8 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
 }
 // end snippet: predict
 
-// The same bits, by the hand-written add: as often as regrouped calls it. A plain add has them too.
+// The same bits, by the hand-written add, which runs as often as in regrouped. A plain add gives
+// these bits, too.
 static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const void *const kernel = (const void *)add_eight;
@@ -215,7 +216,7 @@ static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size
     return wrong == 0 && calls == due;
 }
 
-// Sign, exponent and fraction.
+// Prints sign, exponent and fraction.
 static void say_bits(const char *what, half value)
 {
     unsigned short bits;

@@ -7,16 +7,16 @@
  *
  * Idea     One decode step of the model, taken apart by kind of operation, in two ways that must
  *          agree: each kind alone, on the real operands, and the step without a kind. Then the add
- *          that three steps were about, put into the model; and the same with a host that takes
- *          longer to call it, because that is what the log's path did.
- * Predict  The products read all weights, so at Pythia's size they take four fifths of the time at
- *          least, and the adds, 64 launches of 15 KB, 3% on the graph clock. In the small model a
- *          kind's share is its share of the launches. A host that spends 18 us more on each call
+ *          of the last three steps, put into the model; and the same with a host that takes longer
+ *          to call it, as in the log's path.
+ * Predict  The products read all weights, so at Pythia's size they take at least four fifths of the
+ *          time, and the adds, 64 launches of 15 KB, 3% on the graph clock. In the small model a
+ *          kind's share of time is its share of launches. A host that spends 18 us more per call
  *          changes nothing on the graph clock, and costs elsewhere what the device does not hide.
- * Outcome  The two ways agree, where alone is alone with a cold L2. At Pythia's size products take
- *          less than predicted and attention more; the better add gives nothing. In the small model
- *          launches are not alike: the adds take less than their share. The slow calls cost nothing
- *          on the graph clock, and a host that is the slower of the two pays them in full.
+ * Outcome  The two ways agree, if alone is with a cold L2. At Pythia's size products take less than
+ *          predicted and attention more; the better add gives nothing. In the small model launches
+ *          are not alike: the adds take less than their share. The slow calls cost nothing on the
+ *          graph clock. Where the host is slower than the device, they cost all of their time.
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"
@@ -38,8 +38,8 @@ enum kind { PRODUCT = 1, ATTENTION = 2, NORM = 4, GELU = 8, ADD = 16, REST = 32,
 
 typedef void adder(const half *a, const half *b, half *c, int64_t n, cudaStream_t stream);
 
-/* Which operations of a step are launched, with which add, and for how long the host is busy before
- * each launch, and before each add beyond that. */
+/* Which operations of a step are launched, and with which add; how long the host is busy before
+ * each launch, and how much longer before each add. */
 typedef struct way {
     unsigned kinds = EVERY;
     adder *add = plain_add;
@@ -156,14 +156,14 @@ static void launch_kinds(const kf_run *run, cudaStream_t stream)
 // --- The log's figures, and what they give -------------------------------------------------------
 
 // snippet: amdahl
-/* The log's: a step with the framework's add and with its own, each add as it was timed, and how
- * often a step adds. */
+/* From the log: a step with the framework's add and with its own, the time of each add, and the
+ * adds per step. */
 static const double LOG_PLAIN_US = 13726.0, LOG_OWN_US = 14907.0;
 static const double LOG_PLAIN_ADD_US = 2.3, LOG_OWN_ADD_US = 7.1;
 enum { LOG_ADDS = 64, LOG_LAYERS = 32 };
 
-/* Of a time 1, `share` is spent on something that becomes `times` as fast, or costs nothing if
- * times is INFINITY: how many times as fast is the whole (Amdahl 1967)? */
+/* A part of the time, `share` of 1, becomes `times` as fast, or costs nothing if times is INFINITY.
+ * Returns how many times as fast the whole becomes (Amdahl 1967). */
 static double gain(double share, double times)
 {
     double whole = NAN;
@@ -174,15 +174,15 @@ static double gain(double share, double times)
 }
 // end snippet: amdahl
 
-/* A launch for each operation: 11 a layer, and four around the layers. */
+/* One launch per operation: 11 per layer, and four around the layers. */
 static int operations(int layers)
 {
     return 11 * layers + 4;
 }
 
 // snippet: host
-/* What the host of the log's framework spent on an operation, if it was the host that the step
- * waited for; and what its way to the hand-written add took beyond that. */
+/* The host's time per operation in the log's framework, if the step waited for the host; and the
+ * extra time of its way to the hand-written add. */
 static double framework_us(void)
 {
     return LOG_PLAIN_US / operations(LOG_LAYERS);
@@ -238,14 +238,14 @@ static void say_arithmetic(void)
                framework_us(), "-");
 }
 
-/* Share, times and gain, where the answer needs no formula. */
+/* Share, times and gain: examples whose answer needs no formula. */
 static const double known_gains[][3] = {
     {0.0, 2.0, 1.0},       {1.0, 2.0, 2.0},  {0.5, INFINITY, 2.0},
     {0.5, 0.5, 2.0 / 3.0}, {0.25, 1.0, 1.0}, {0.75, 3.0, 2.0},
 };
 enum { KNOWN = sizeof known_gains / sizeof *known_gains };
 
-/* The first of them that gain() does not give; KNOWN if there is none. */
+/* The first example that gain() gets wrong; KNOWN if there is none. */
 static int first_wrong_gain(void)
 {
     int i = 0;
@@ -283,8 +283,7 @@ static void launch_framework_called(const kf_run *run, cudaStream_t stream)
 
 // --- What each way must leave --------------------------------------------------------------------
 
-/* Operations of these kinds in a step: a kernel each, but that cuBLAS may make more of a product.
- */
+/* Operations of these kinds in a step: one kernel each, but cuBLAS may use more for a product. */
 static int operations_of(const neox_config *c, unsigned kinds)
 {
     return (kinds & PRODUCT ? 4 * c->layers + 1 : 0) + (kinds & ATTENTION ? 2 * c->layers : 0) +
@@ -293,7 +292,7 @@ static int operations_of(const neox_config *c, unsigned kinds)
 }
 
 // snippet: left
-/* Which kinds write an array, of the scratch those arrays that are used here. */
+/* Which kinds write an array; of the scratch, only arrays that are used here. */
 static const struct {
     const char *name;
     unsigned kinds;
@@ -303,8 +302,8 @@ static const struct {
     {"up", PRODUCT | GELU}, {"mlp", PRODUCT},    {"sum", ADD},
 };
 
-/* How many elements of an array must still be as nobody had written them after these kinds. The
- * first x is the embedding, and an add writes each other. Of qkv, attention alone writes the
+/* The number of elements of an array that must still be unwritten after these kinds. The first x is
+ * the embedding, and every other x is written by an add. Attention alone writes, of qkv, the
  * dimensions of q that it rotates. */
 static int64_t left_of(const kf_run *run, const kf_tensor *t, unsigned writers, unsigned kinds)
 {
@@ -320,8 +319,8 @@ static int64_t left_of(const kf_run *run, const kf_tensor *t, unsigned writers, 
 }
 // end snippet: left
 
-/* The same, counted. What passes between operations holds a signalling NaN until it is written, and
- * arithmetic leaves no such thing. */
+/* The same, counted. Arrays between operations hold a signalling NaN until they are written, and
+ * arithmetic never gives one. */
 static int64_t signalling(const kf_tensor *t)
 {
     uint16_t *bits = (uint16_t *)kf_alloc(t->count, sizeof *bits);
@@ -334,7 +333,7 @@ static int64_t signalling(const kf_tensor *t)
     return n;
 }
 
-/* Where nobody has computed the logits they are NaNs, and a token is chosen all the same: one that
+/* If nothing has computed the logits, they are NaNs; a token is chosen all the same, and one that
  * can be embedded. */
 static bool chooses_a_token(const kf_run *run, const neox_config *c, unsigned kinds)
 {
@@ -343,8 +342,8 @@ static bool chooses_a_token(const kf_run *run, const neox_config *c, unsigned ki
     return !(kinds & REST) || (next >= 0 && next < c->vocab);
 }
 
-/* A way without some kinds cannot be right. It is known by what it leaves alone, and by how many
- * kernels it launches. */
+/* A way without some kinds cannot be right. It is recognised by the arrays that it does not write,
+ * and by how many kernels it launches. */
 template <unsigned kinds>
 static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
@@ -416,13 +415,13 @@ static void launch_as_before(const kf_run *run, cudaStream_t stream)
     launch_case(run, parallel_layer, stream);
 }
 
-/* Bit for bit what the model of step 40 leaves, which is compared with fp64 there. */
+/* Bit for bit the result of step 40's model, which is compared with fp64 there. */
 static void reference(kf_run *run)
 {
     kf_reference_from(run, launch_as_before);
 }
 
-/* Apart, one token at a time. */
+/* True for a case of one token at a time, which is taken apart. */
 static bool decodes(const kf_case *c)
 {
     return c->shape.Sq == 1;

@@ -1,12 +1,12 @@
-/* rows.cuh: a row of weights times a vector, as a warp or several read it, and kernels that begin
- * before the one in front of them has ended.
+/* rows.cuh: a row of weights times a vector, read by one warp or by several, and kernels that begin
+ * before the kernel in front of them has ended.
  */
 #pragma once
 
 #include "cuda/half_add.cuh"
 #include "neox/norms.cuh"
 
-// A weight is read once in a step: it need not stay in the L1.
+// A weight is read once per step, so it need not stay in the L1 cache.
 static __device__ __forceinline__ struct eight load_once(const half *from)
 {
     const uint4 words = __ldcs((const uint4 *)from);
@@ -16,9 +16,10 @@ static __device__ __forceinline__ struct eight load_once(const half *from)
 }
 
 // snippet: early
-/* A kernel may be launched before the one in front of it has ended (programmatic dependent launch,
- * compute capability 9.0): it reads weights, which nobody writes, and waits before it reads
- * anything else. Elsewhere both do nothing, and the order of the stream is enough. */
+/* A kernel may be launched before the kernel in front of it has ended (programmatic dependent
+ * launch, compute capability 9.0): it reads weights, which no kernel writes, and waits before it
+ * reads anything else. On other devices both functions do nothing, and the order of the stream is
+ * enough. */
 static __device__ __forceinline__ void let_next_start(void)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
@@ -35,7 +36,7 @@ static __device__ __forceinline__ void wait_for_previous(void)
 // end snippet: early
 
 // snippet: dot
-// Lane's share of a row: w, x [columns], eight at a time, every `stride` elements from `first`.
+// This lane's share of a row: w, x [columns], eight at a time, every `stride` from `first`.
 static __device__ __forceinline__ float partial_dot(const half *w, const half *x, int columns,
                                                     int first, int stride)
 {
@@ -61,8 +62,8 @@ enum {
     ROWS_OF_FOUR = ROW_WARPS / WARPS_A_ROW
 };
 
-/* Blocks of ROW_THREADS whose threads an SM can hold: it holds 2048 with compute capability 9 and
- * 10, 1024 with 7.5, and elsewhere 1536 at least. */
+/* Blocks of ROW_THREADS whose threads fit on an SM: it has 2048 threads with compute capability 9
+ * and 10, 1024 with 7.5, and at least 1536 otherwise. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 enum { ROW_BLOCKS_AN_SM = 1024 / ROW_THREADS };
 #elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
@@ -72,9 +73,9 @@ enum { ROW_BLOCKS_AN_SM = 2048 / ROW_THREADS };
 #endif
 
 // snippet: dot-of-four
-// The product of a row and x, by four warps; every thread of the block calls. in_rows: there is
-// such a row. The first lane of the four warps gets the sum. partial is shared memory of ROW_WARPS
-// floats of the caller's, for this call alone
+// The product of a row and x, by four warps; every thread of the block calls. in_rows: such a row
+// exists. The first lane of the four warps gets the sum. partial: ROW_WARPS floats of the caller's
+// shared memory, for this call alone
 static __device__ __forceinline__ float dot_by_four(const half *w, const half *x, int columns,
                                                     bool in_rows, float *partial)
 {
@@ -98,7 +99,7 @@ static __device__ __forceinline__ float dot_by_four(const half *w, const half *x
 }
 // end snippet: dot-of-four
 
-/* A matrix with its bias, NULL if it has none. */
+/* A matrix and its bias, which is NULL if there is none. */
 typedef struct matrix {
     const half *w, *bias;
     int rows, columns;
@@ -112,17 +113,17 @@ static inline matrix part(const neox_net *net, int layer, enum neox_part w)
 }
 
 // snippet: launch-early
-/* When a kernel may begin that calls wait_for_previous(): once the one in front of it in the stream
- * has ended, or before. */
+/* When a kernel that calls wait_for_previous() may begin: after the kernel in front of it in the
+ * stream has ended, or before. */
 enum start { SERIAL, EARLY };
 
-/* How it is launched. */
+/* A launch's configuration, and the attribute that it points to. */
 typedef struct rows_launch {
     cudaLaunchAttribute attribute;
     cudaLaunchConfig_t config;
 } rows_launch;
 
-/* -> the configuration in l. shared: bytes of shared memory that it asks for at its launch. */
+/* Fills in the configuration of l and returns it. shared: bytes of dynamic shared memory. */
 static const cudaLaunchConfig_t *rows_config(rows_launch *l, enum start start, int blocks,
                                              int threads, size_t shared, cudaStream_t stream)
 {

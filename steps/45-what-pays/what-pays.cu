@@ -6,15 +6,15 @@
  * Data: --case pythia --variant plain --variant together --out step-45-alone.tsv
  *
  * Idea     A faster add changes a share of a few hundredths. Remove launches instead: one add of
- *          three for two of two; the next layer's norms in the same kernel; the products in pairs,
- *          because the layer is parallel; down beside attention, on two streams or in one kernel;
+ *          three terms for two adds; the next layer's norms in the same kernel; the products in
+ *          pairs, as the layer is parallel; down beside attention, on two streams or in one kernel;
  *          kernels that begin before the one in front has ended; all of it as one CUDA graph.
  * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with pairs.
- *          Each is 2 to 3 us of a device that waits. The graph saves nothing on the device, and on
- *          a small model nearly all of the host's time. All together take at most 1.4 times what
- *          reading the weights takes.
- * Outcome  As predicted in order, and below the goal. But the pairs save more, for our products of
- *          a row are faster than the library's; the graph saves on the device as well; and the one
+ *          Each launch is 2 to 3 us in which the device waits. The graph saves nothing on the
+ *          device, and on a small model nearly all of the host's time. All together take at most
+ *          1.4 times as long as reading the weights.
+ * Outcome  As predicted in order, and below the goal. But the pairs save more, as our products of a
+ *          row are faster than the library's; the graph saves on the device as well; and the one
  *          kernel saves less, but leaves a layer in one stream, where every kernel may begin early.
  */
 #include "cuda/half_add.cuh"
@@ -25,7 +25,7 @@
 
 // snippet: add-three
 // mlp, attention, x [count] -> y = (mlp + attention) + x, rounded after each sum, as by two kernels
-// eight elements a thread; cost: 8 bytes an element, where two adds take 12
+// eight elements per thread; cost: 8 bytes per element, where two adds take 12
 static __global__ void add_three(const half *mlp, const half *attention, const half *x, half *y,
                                  int64_t count)
 {
@@ -61,7 +61,7 @@ static void launch_add_three(const kf_run *run, cudaStream_t stream)
 
 // snippet: add-and-norm
 // mlp, attention, x [T][hidden] -> y = (mlp + attention) + x, and the norms that read y
-// a block a row, eight elements a thread; cost: 12 bytes an element, and gains and biases
+// one block per row, eight elements per thread; cost: 12 bytes per element, and gains and biases
 static __global__ void add_and_norm(const half *mlp, const half *attention, const half *x, half *y,
                                     norm_of first, norm_of second, int hidden)
 {
@@ -78,7 +78,7 @@ static __global__ void add_and_norm(const half *mlp, const half *attention, cons
 }
 // end snippet: add-and-norm
 
-/* What follows layer `layer`: both norms of the next one, or the final norm. */
+/* The norms behind layer `layer`: both norms of the next layer, or the final norm. */
 static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)
 {
     const int next = layer + 1;
@@ -129,7 +129,7 @@ static void launch_normed(const kf_run *run, cudaStream_t stream)
 
 // snippet: first-pair
 // normed1, normed2 [hidden] -> qkv [3 hidden], gelu(up) [mlp], rounded as by kernels of their own
-// a warp a row of either matrix; cost: 2 hidden (3 hidden + mlp) bytes
+// one warp per row of either matrix; cost: 2 hidden (3 hidden + mlp) bytes
 static __global__ void first_pair(const half *normed1, const half *normed2, matrix qkv, matrix up,
                                   half *qkv_out, half *up_out)
 {
@@ -187,7 +187,7 @@ static __device__ __forceinline__ void attend_head(attention_of a, int head)
            a.scale);
 }
 
-// qkv -> caches appended to, context; a block a head; cost: 4 D bytes a key and head
+// qkv -> caches appended to, context; one block per head; cost: 4 D bytes per key and head
 static __global__ void rotate_and_attend(attention_of a)
 {
     attend_head(a, blockIdx.x);
@@ -196,7 +196,7 @@ static __global__ void rotate_and_attend(attention_of a)
 
 // snippet: second-pair
 // context [hidden], up [mlp], x [hidden] -> y [hidden] = (down + dense) + x, rounded as before
-// four warps a row, which share both products
+// four warps per row, which share both products
 // cost: 2 hidden (hidden + mlp) bytes
 static __global__ void second_pair(const half *context, const half *up, const half *x, matrix dense,
                                    matrix down, half *y)
@@ -261,7 +261,7 @@ static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stre
     CUDA_CHECK_LAUNCH();
 }
 
-/* What a layer does between its first pair and the norms of the next. */
+/* The part of a layer between its first pair and the norms of the next layer. */
 typedef void second_half(const neox_net *net, int layer, enum start start, cudaStream_t stream);
 
 static void one_after_the_other(const neox_net *net, int layer, enum start start,
@@ -275,7 +275,7 @@ static void one_after_the_other(const neox_net *net, int layer, enum start start
 // --- Down beside attention, on two streams ------------------------------------------------------
 
 // snippet: beside
-// Block `block` of as many as there are rows of four warps: up [mlp] -> mlp [hidden] = down
+// Block `block` of down_rows' grid: up [mlp] -> mlp [hidden] = down
 static __device__ __forceinline__ void down_of(const half *up, matrix down, half *mlp, int block)
 {
     __shared__ float partial[ROW_WARPS];
@@ -289,13 +289,13 @@ static __device__ __forceinline__ void down_of(const half *up, matrix down, half
     }
 }
 
-// up [mlp] -> mlp [hidden] = down; four warps a row; cost: 2 hidden mlp bytes
+// up [mlp] -> mlp [hidden] = down; four warps per row; cost: 2 hidden mlp bytes
 static __global__ void down_rows(const half *up, matrix down, half *mlp)
 {
     down_of(up, down, mlp, blockIdx.x);
 }
 
-// context, mlp, x [hidden] -> y [hidden] = (mlp + dense) + x; four warps a row
+// context, mlp, x [hidden] -> y [hidden] = (mlp + dense) + x; four warps per row
 // cost: 2 hidden^2 bytes
 static __global__ void dense_and_sum(const half *context, const half *mlp, const half *x,
                                      matrix dense, half *y)
@@ -327,14 +327,14 @@ static void launch_dense_and_sum(const neox_net *net, int layer, enum start star
 }
 
 // snippet: fork
-/* A second stream, whose blocks go first, and the events that part it from the first and join it.
- */
+/* A second stream, whose blocks have priority, and the events that fork it from the first stream
+ * and join it again. */
 typedef struct fork {
     cudaStream_t side;
     cudaEvent_t begin, end;
 } fork;
 
-// Static: made by the first launch, for all that follow.
+// Static: made by the first launch and used by all later ones.
 static const fork *the_fork(void)
 {
     static fork f;
@@ -348,8 +348,8 @@ static const fork *the_fork(void)
     return &f;
 }
 
-// Attention reads little and waits a lot, down reads much: on two streams each has what the other
-// leaves. A serial layer could not do this, for its MLP waits for attention.
+// Attention reads little and waits a lot, down reads much: on two streams each uses what the other
+// leaves free. A serial layer could not do this, for its MLP waits for attention.
 static void side_by_side(const neox_net *net, int layer, enum start start, cudaStream_t stream)
 {
     const fork *f = the_fork();
@@ -372,9 +372,9 @@ static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks 
 
 // snippet: horizontal
 // rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
-// cost: 4 D bytes a key and head, 2 hidden mlp bytes. All blocks of a kernel have as many registers
-// as its greediest branch, which is attention. It is to make do with what leaves room for all
-// blocks that the threads of an SM allow.
+// cost: 4 D bytes per key and head, 2 hidden mlp bytes. All blocks of a kernel have as many
+// registers as its most demanding branch, which is attention. The launch bound limits them, so that
+// as many blocks fit as the threads of an SM allow.
 static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
     attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
 {
@@ -401,7 +401,7 @@ static void in_one_kernel(const neox_net *net, int layer, enum start start, cuda
 
 // --- A step of the model by these kernels -------------------------------------------------------
 
-// x [hidden] -> its norms, as norms() computes them; one block, eight elements a thread
+// x [hidden] -> its norms, as norms() computes them; one block, eight elements per thread
 static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
 {
     const int column = threadIdx.x * 8;
@@ -425,7 +425,7 @@ static void launch_norms_early(const neox_net *net, int layer, enum start start,
                                   net->c.hidden));
 }
 
-// x [columns] -> logits [rows], a warp a row; cost: 2 rows columns bytes
+// x [columns] -> logits [rows], one warp per row; cost: 2 rows columns bytes
 static __global__ void logit_rows(const half *x, const half *w, float *logits, int rows,
                                   int columns)
 {
@@ -471,15 +471,15 @@ static void launch_paired(const kf_run *run, cudaStream_t stream)
 // --- The same as graphs -------------------------------------------------------------------------
 
 // snippet: replay
-/* launch as one graph: captured when it is first called with this memory, whose addresses the graph
+/* `launch` as one graph: captured at the first call with this memory, whose addresses the graph
  * holds, and replayed from then on. A stream that is being captured itself gets the kernels: a
- * graph cannot be launched into another. Static, for a launcher is told of nothing else that lasts
+ * graph cannot be launched into another. Static, for a launcher is given no other state that lasts
  * from one call to the next. */
 template <kf_launch *launch>
 static void as_graph(const kf_run *run, cudaStream_t stream)
 {
     static cudaGraphExec_t replay;
-    static uint64_t memory; // that it was captured with
+    static uint64_t memory; // that the graph was captured with
     enum cudaStreamCaptureStatus status;
     CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
     if (status == cudaStreamCaptureStatusActive) {
