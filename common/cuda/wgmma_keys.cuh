@@ -146,7 +146,7 @@ static __device__ __forceinline__ void add_rows(float *sums, float4 *staged, flo
 {
     const int lane = threadIdx.x % 32;
     if (lane == 0) {
-        bulk_wait_read<0>(); // what was there before has been read
+        bulk_wait_read<0>(); // the bytes before them have been read
     }
     __syncwarp();
 #pragma unroll

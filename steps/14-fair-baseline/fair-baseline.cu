@@ -133,8 +133,7 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
         const bool rotate = rotating && paired;
         COUNT("element rotations", rotate && inside ? 2 : 0);
         float *y = tile + row * (2 * COUPLES + PAD) + threadIdx.x % COUPLES;
-        // solution: rotate-couple -- a couple that is rotated, one that is not, one that is not
-        // there
+        // solution: rotate-couple -- a couple that is rotated, one that is not, one outside
         const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];
         const float v = rotate ? b[i] * c[i] + a[i] * s[i] : b[i];
         y[0] = inside ? u : 0.0f;

@@ -203,7 +203,7 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     for (int m = 0; m < N; m++) {
         most = fmaxf(most, score[m]);
     }
-    // solution: rescale -- what is summed up so far was weighted with q->largest subtracted
+    // solution: rescale -- what is summed up so far was weighted with q->row_max subtracted
     const float before = exp_difference(q->row_max, most);
     q->row_max = most;
     q->row_sum *= before;

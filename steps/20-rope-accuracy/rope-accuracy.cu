@@ -102,8 +102,7 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 static __device__ float two_word_revolutions(int position, float2 frequency)
 {
     float in_revolutions = 0.0f;
-    // solution: reduce -- rotate = position * (x + y) less its whole revolutions, rounded at the
-    // end
+    // solution: reduce -- position * (x + y) less its whole revolutions, rounded at the end
     const float p = (float)position;
     // A product that the compiler must not fuse with the subtraction behind it.
     const float product = __fmul_rn(p, frequency.x);

@@ -75,8 +75,7 @@ warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], u
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
             uint32_t columns[4] = {};
-            // solution: transposed -- keys n + 16 j and after, dimensions 16 d and after, as
-            // operands
+            // solution: transposed -- keys from n + 16 j on, dimensions from 16 d on
             const uint32_t at = lane_of_b<KEYS>() ^ (n + j * 16) * 2;
             warp_load_matrices(columns, kt + d * 16 * KEYS * 2 + at);
             // end solution: transposed
