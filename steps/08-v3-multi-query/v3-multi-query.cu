@@ -201,7 +201,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         const float *key = own.k + (int64_t)j * a.D;
         float dot[queries] = {};
         COUNT("K rotations", a.R > 0);
-        // solution: share-by -- the same, with load<floats>, rotate_lower, rotate_upper, add_products
+        // solution: share-by -- the same, with load<floats>, rotate_lower and _upper, add_products
         for (int i = 0; i < half; i += width) {
             const floats x = load<floats>(key + i);
             const floats y = load<floats>(key + i + half);
