@@ -279,7 +279,7 @@ static const kf_case cases[] = {
     {.name = "four", .shape = {.Sk = 4, .D = 64}, .flags = KF_VERIFY_ONLY, .data = four_numbers},
     KF_FLASH_ODD,
     KF_FLASH_TIMED,
-    // From this length on the matrix is too large; one pass is not.
+    // At some of these lengths the matrix no longer fits; one pass always fits.
     MATRIX(16384),
     MATRIX(32768),
     MATRIX(65536),

@@ -17,7 +17,7 @@ static inline __half *kf_half(const kf_run *run, const char *name)
 }
 
 // q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread per score
-// cost: 2 D flops per score; writes 4 bytes per score, reads 4 D bytes per score, mostly from cache
+// cost: 2 D flops per score; writes 4 bytes and reads 4 D bytes per score, nearly all from cache
 static __global__ void half_scores(const __half *q, const __half *k, float *s, int Sq, int Sk,
                                    int D, bool causal)
 {

@@ -125,7 +125,7 @@ static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, in
     }
 }
 
-// The maximum over the 16 threads that share the same queries; all 16 get the result.
+// Reductions over the 16 threads that share the same queries; all 16 get the result.
 static __device__ __forceinline__ float max_of_row(float x)
 {
     for (int bit = LANES / 2; bit > 0; bit /= 2) {

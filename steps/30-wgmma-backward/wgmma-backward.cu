@@ -15,9 +15,8 @@
  *          d: warpgroups no longer meet, because dq comes a tile late: a tenth or more; order is
  *          worth another tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  Wgmma (a) gains a third at D = 64, over half at D = 128. Adding by TMA (b) loses a
- *          twentieth at D = 64: it is waited for, and additions in a-red are not. The producer (c)
- *          gains a thirtieth, late dq (d) a tenth. It passes cuDNN everywhere. Order and early
- *          starts bring little.
+ *          twentieth at D = 64: it is waited for, red is not. The producer (c) gains a thirtieth,
+ *          late dq (d) a tenth. It passes cuDNN everywhere. Order and early starts bring little.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"

@@ -1,6 +1,6 @@
 /* fused.cuh: attention that rotates both its queries and its keys: forward.cuh with work for three
  * idle warps of the producer's warpgroup. They rotate each tile of keys in shared memory, before
- * the consumers may multiply by it. Each work tile rotates all keys that it sees again. */
+ * the consumers may multiply by it. Each work tile rotates anew all keys that it sees. */
 #pragma once
 
 #include "attention.cuh"

@@ -376,8 +376,8 @@ static void setup(kf_run *run)
     }
 }
 
-// The norm of a row of fp16 numbers, and how far fp32 and one rounding to fp16 may put it from
-// there. With u of fp32, gamma for sums of D (tolerance.c), A the mean of |x|, d = x - mean,
+// The norm of a row of fp16 numbers, and the largest error that fp32 and one rounding to fp16 can
+// give it. With u of fp32, gamma for sums of D (tolerance.c), A the mean of |x|, d = x - mean,
 // V = variance + epsilon:
 //   the mean is off by at most m = (gamma + u) A, a difference d by m + u (|d| + m);
 //   the variance by (gamma + 4 u) of itself and by m^2, for the sum of all d is 0;

@@ -135,7 +135,7 @@ static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_
 }
 
 // snippet: lie
-// The wrapper's own count is 2 a layer, whichever kernel it launched.
+// The wrapper's own count is 2 per layer, whichever kernel it launched.
 static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const neox_config c = neox_config_of(run->c);

@@ -282,7 +282,7 @@ static kf_launch *const launch_checked = launch<checked_add, layer_with<checked_
 static kf_launch *const launch_other_stream = launch<checked_add, other_stream_layer>;
 
 /* True if raw accesses would be misaligned: they would fault on a GPU, and on a CPU only a program
- * built for --check goes on after one. */
+ * under --check goes on after one. */
 static bool is_misaligned(const kf_case *c)
 {
     return !is_model(c) && layout_of(c)->offset % 8 != 0;

@@ -235,7 +235,7 @@ static void say_bits(const char *what, half value)
 static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     static const char *const what[] = {"a + b", "(a + b) + c", "b + c", "a + (b + c)"};
-    static bool said; // after each launch this is asked for, and once it is printed
+    static bool said; // predicted after each launch, printed once
     const int n = run->shape.Sk;
     int differ = 0;
     int as_predicted = 0;

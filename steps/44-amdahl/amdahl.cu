@@ -370,7 +370,7 @@ static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *w
 /* The whole step is right, and every kernel of it is of one kind. */
 static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    static bool said; // after each launch this is asked for, and once it is printed
+    static bool said; // predicted after each launch, printed once
     static const struct {
         const char *name;
         kf_launch *launch;
