@@ -54,7 +54,7 @@ static void add(const neox_net *net, const half *a, const half *b, half *c, cuda
     add_halves(a, b, c, (int64_t)net->T * net->c.hidden, stream);
 }
 
-// What both layers have: x [T][hidden] -> net->attention and net->mlp [T][hidden]
+// The halves that both layers share: x [T][hidden] -> net->attention and net->mlp [T][hidden]
 static void both_halves(const neox_net *net, int layer, const half *x, cudaStream_t stream)
 {
     launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
