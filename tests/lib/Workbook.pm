@@ -91,7 +91,7 @@ my %phrases = (
     "once" => qr/case (\S+) also with --once/,
     # One of a kind, for qemu is slow: plain accesses, a race, half precision, tensor cores, a model.
     "aarch64" => qr/(also on aarch64)/,
-    # clang++ makes more requests or fewer; common/cpu/README.md says why.
+    # clang++ makes more requests or fewer; common/cpu/instruments/README.md says why.
     "clang" => qr/(clang\+\+ counts other requests)/,
     "race" => qr/(\S+ races on \S+): wrong forward, right in reverse/,
     "in turn" => qr/(.+) add in turn/,

@@ -1,9 +1,12 @@
-/* Programs of scalar instructions: a table of them, one line each, with what it gives on the host.
+/* Programs of scalar instructions: a table, one line for each, with the result in plain C.
  *
- *   OP1(id, "neg.s32", r, r, "i", -a)            %0 and %1 have constraints r and r; kinds of
- * operands OP2(id, "add.s32", r, r, r, "ii", a + b)     two, three ... inputs; a, b, c hold their
- * bits OPX(id, name, text, out, in..., kinds, ...)  the whole text is written out RUN(id) in main
- */
+ *   OP1("neg.s32", r, r, "i", -a)            %0 and %1 have constraints r and r
+ *   OP2("add.s32", r, r, r, "ii", a + b)     two inputs; OP3: three. a, b, c hold their bits
+ *   OPX2(name, text, r, r, r, "ii", a + b)   the same, with the text of the statement written out
+ *
+ * The string has a letter for each input, for its kind: see the classes below. MAIN ends the file.
+ * What a line prints depends on its number in the file. So a new instruction gets a new file: a
+ * line in an old one would change what an H200 has printed for the lines behind it. */
 #ifndef SCALAR_H
 #define SCALAR_H
 

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+/* TRACE(block(w, place)) calls trace_block: the macros add the prefix. */
 #ifndef CPU_SHARED
 #ifndef CPU_TRACE
 #define CPU_TRACE 0

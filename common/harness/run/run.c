@@ -181,10 +181,12 @@ static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
 }
 
 /* Verifies a call that follows a call on other inputs; then two launched back to back; then two
- * from a captured graph; stops at the first failure. Only one call is verified on a CPU but for
- * small odd cases, with --once and --exactness, under instruments, with large tensors, which take
- * long to upload, and with KF_ONE_LAUNCH=1, for further orders of threads: what a call leaves
- * behind does not depend on them. */
+ * from a captured graph; stops at the first failure. It verifies one call only
+ *   - on a CPU, except in small odd cases;
+ *   - with --once, with --exactness and under instruments;
+ *   - with large tensors, which take long to upload;
+ *   - with KF_ONE_LAUNCH=1, for further orders of threads: what a call leaves behind does not
+ *     depend on the order. */
 static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
