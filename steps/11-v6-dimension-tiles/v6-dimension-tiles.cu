@@ -122,11 +122,9 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 // end snippet: stage
 
 // snippet: score-keys
-// query [2][D/2] rotated, frequency [D/2], k [Sk][D] not rotated -> score [visible], one key per
-// thread, which reads it from tile [KEYS][STRIDE] and rotates it in registers. Returns the thread's
-// largest score.
-// cost: Sk K rotations per block, S Sk per head; D/2 sincos and 3 D flops each; two barriers per
-// chunk
+// query [2][D/2] rotated, frequency [D/2], k [Sk][D] -> score [visible], one key per thread, which
+// rotates it from tile [KEYS][STRIDE] into registers. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; D/2 sincos, 3 D flops each; 2 barriers per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
