@@ -189,7 +189,7 @@ refused("try", qr{There is no exercise in work/ to try: .*});
 # --- diff, clean ---------------------------------------------------------------------------------
 %r = in_tree("make step-03 diff");
 is($r{code}, 0, "diff succeeds although there is a difference");
-like($r{out}, qr{\A03-code: \d+ % of its lines are new against 02-two \(story: \d+ %\)\nWhat follows is the story: },
+like($r{out}, qr{\A03-code: \d+ % of its lines are new against 02-two \(story: \d+ %\)\nBelow is the story: },
     "which begins with how much is new");
 like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m,
     "it is a unified diff from the earlier step");

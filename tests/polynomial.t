@@ -48,7 +48,7 @@ CUDA
 my %r = run("common/cpu/cudacc -O2 -I. -Icommon $dir/sweep.cu -o $dir/sweep && $dir/sweep");
 is($r{code}, 0, "the sweep runs") or BAIL_OUT($r{err});
 my %sweep = map { my ($name, @of) = split; $name => \@of } split /\n/, $r{out};
-my ($degree, $rounding) = slurp("steps/29-flash-wgmma/polynomial.cuh") =~ /least: (\S+), and .*?\n.*? less than (\S+)\. Of/s;
+my ($degree, $rounding) = slurp("steps/29-flash-wgmma/polynomial.cuh") =~ /least: (\S+)\. .*?\n.*? less than (\S+)\. Degree/s;
 ok($degree && $rounding, "the comment has both parts of the bound");
 for my $name (qw(below above half)) {
     my ($n, $worst, $tiny, $first) = @{$sweep{$name}};
