@@ -12,8 +12,8 @@ my $dir = scratch_dir();
 my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows maps late-wgmma wgmma-faults wgmma));
 is($r{code}, 0, "the programs compile") or BAIL_OUT($r{err});
 
-# What lies in shared memory after the issues, after a wait for 6 of 16 groups, after a wait for all;
-# and which value of a source that changes on the way.
+# The bytes in shared memory after the issues, after a wait for 6 of 16 groups, and after a wait for all;
+# and the value that is copied of a source that changes before the wait.
 my $copied = "c" x 16;
 my %late = run("$dir/late");
 is($late{out}, "${\ ('p' x 16)}\n${\ ('c' x 6 . 'p' x 10)}\n$copied\nsource after\n",

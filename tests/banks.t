@@ -10,7 +10,7 @@ use Workbook;
 
 my $dir = scratch_dir();
 
-# What a program prints, and what was recorded.
+# Both lists of rows: those that a program prints, and those that were recorded.
 sub both {
     my ($name, $record, $rows) = @_;
     my %r = run("common/cpu/cudacc --count tests/banks/$name.cu -o $dir/$name && $dir/$name");

@@ -23,7 +23,7 @@ for my $tool (qw(pandoc gnuplot)) {
 }
 my $make = $ENV{MAKE} || 'make';
 my $tmp = tempdir(CLEANUP => 1);
-# What the small book depends on: no step and no chapter.
+# The small book depends on these files: on no step and no chapter.
 my @small = grep { -f } glob 'book/* plots/style.gp plots/*.awk plots/*.sh';
 find({ no_chdir => 1, wanted => sub { push @small, $_ if -f $_ } }, 'tests/book');
 @small = sort @small;
@@ -251,7 +251,7 @@ proved('the small book', \@small, @versions, sub {
     has(slurp("$dir/out/book/html/01-sum.html"), qr/Another\s+title/,
         'a new title reaches its neighbour');
 
-    # What would be done if the machinery or a chart were another one.
+    # The commands that make would run if the machinery or a chart were another one.
     my $woven = qr{ \S*tree/01-sum\.json .*-o \S*html/01-sum\.html};
     for my $case (['book/page.html', $woven], ['book/links.lua', $woven], ['book/cuda.xml', $woven],
         ['book/weave.lua', qr/chapter 01-sum/], ['book/rows.lua', qr/chapter 01-sum/], ['book/source.awk', qr/-f \S*source\.awk/],
@@ -294,7 +294,7 @@ my $bad = fixture('bad');
 my $md = 'chapters/01-sum.md';
 my $tree = 'out/book/tree/01-sum.json';
 
-# What a build of the copy said beside make's own words.
+# Lines that a build of the copy printed beside make's own.
 sub complaints { return grep { !/^(make|gmake)|^  chart|^  chapter/ } split /\n/, $_[0] }
 
 # `make test` looks at one in three, by its seed. A planted fault: file, what to replace, by what, the lines that must be said (all, and no others).
@@ -471,7 +471,7 @@ fault('a recorded count typed', qr/A block adds/, 'There were 24,576 wrong. A bl
     qr{^24,576 is typed and equals step-03 (wrong|nan): });
 proved('faults of a chapter', \@small, @versions, \&weave_faults);
 
-# What may be typed, each in a paragraph of its own in place of the chapter's first.
+# Sentences that may be typed, each in a paragraph of its own in place of the chapter's first.
 proved('what may be typed', \@small, @versions, sub {
     my @free = ('a 4 x 64 matrix', 'S x S', '32x32 tiles', '[3.1 us]{.given}', '[1.66x]{.claim by=E1}', '`3.2 us`',
         '$3.3 us$', 'sm_90 and step-03', 'E1, V6 and CUDA 13', 'in 2026', '16,384 keys', 'the 1990s');

@@ -76,7 +76,7 @@ for my $one (grep { !$elsewhere{$_} } @rules) {
 }
 my %names = map { $_->{name} => 1 } @faults;
 is(scalar keys %names, scalar @faults, "no name is used twice");
-# What the book tells of the suite is told of faults that are there.
+# The faults of which the book's tables speak are faults of the suite.
 for my $recorded (glob "$root/plots/data/*/check-suite.tsv") {
     my ($columns, @rows) = grep { !/^#/ } split /\n/, slurp($recorded);
     my @gone = grep { !$names{$_} } map { (split /\t/)[0] } @rows;
@@ -89,7 +89,7 @@ my %runs = (
     fault => ["forward", "again", "reverse", "random"],
     right => ["forward", "reverse", "random"],
 );
-# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait; a fixed version does
+# An asynchronous copy takes effect when it is issued, or at some time, instead of at the wait; a fixed version does
 # so in each order of threads.
 my %modes = (early => "forward CUDACPU_ASYNC=early", sometime => "random CUDACPU_ASYNC=random");
 my %more = (%modes, map { my $mode = $_; map { ("$_-$mode" => "$_ CUDACPU_ASYNC=$mode") } @{$runs{right}} }
@@ -112,7 +112,7 @@ for my $f (@faults) {
 }
 in_pairs(@commands);
 
-# What a run said: its exit code, its findings, the last line.
+# The report of a run: its exit code, its findings, the last line.
 sub said {
     my ($at) = @_;
     my $err = slurp("$dir/$at.err");
@@ -244,7 +244,7 @@ for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
     }
 }
 
-# What belongs to the other side: nothing in front of line 31, all behind it.
+# Accesses to variables of the other side: none in front of line 31, all behind it.
 spew("$dir/my own/sides.cu", <<'END');
 #include <cstdio>
 #include <cstring>

@@ -52,7 +52,7 @@ sub name_of {
     return $text =~ /^[^=;{]*?(\w+)(?: \[[^=;]*?\])* [=;{]/ ? $1 : "";
 }
 
-# What is wrong with the marked copies of a file, a line each; and how many copies there are.
+# The faults of a file's marked copies, one line each, and the number of copies.
 sub drifted {
     my ($file, %sources_of) = @_;
     my ($folder) = $file =~ m{(.*)/};

@@ -67,7 +67,7 @@ sub counts_again {
     }
 }
 
-# What an H200 counted in a case of such a step, against what is counted here.
+# An H200's counts of a case of such a step, against the counts here.
 sub counts_of_the_device {
     my ($number) = @_;
     my $counted = rows_of(slurp("$dir/$number.tsv"), n1025 => 1) =~ s/^\d+\tfour-loads\t.*\n//mr;

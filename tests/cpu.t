@@ -8,7 +8,7 @@ use lib "tests/lib";
 use Backend;
 use Workbook;
 
-# What is right in one order of threads is right in all; the rest runs forward.
+# A program that is right in one order of threads is right in all; the rest runs forward.
 my @in_orders = qw(semantics api children);
 my @forward = qw(float16 fast arch graphs rare);
 build((map { my $cxx = $_; map { [$_, $cxx] } @in_orders, @forward, qw(diverge order forms names implicit) } @cxx),
@@ -139,7 +139,7 @@ for my $cxx (@cxx) {
     is("$rc $out", "0 ", "what nvcc includes by itself is there, $cxx");
 }
 
-# What the runtime defines for all to see: CUDA's names, what g++ calls, and what begins with cpu_.
+# Names that the runtime exports: CUDA's names, those that g++ calls, and those that begin with cpu_.
 for my $cxx (@cxx) {
     for my $object ($cxx eq 'g++' ? qw(runtime count check) : 'runtime') {
         my @names = map { /^\S* [A-TV-Z] (\S+)$/ ? $1 =~ s/^_(?=cpu_|cuda|__)//r : () }

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # cudacc as a command: nvcc's flags, --help, where it may be called from, programs that are kept, and
-# mistakes told as a compiler says them of the user's own file.
+# mistakes reported as a compiler reports them, in the user's own file.
 # Reads: common/examples tests/cpu
 use strict;
 use warnings;
@@ -91,7 +91,7 @@ ok($r{err} =~ /unused/ && $r{err} eq $first{err}, "a warning is told again") or 
 is($r{code}, 0, "a warning of another kind than is an error");
 %r = run("cd $dir && $cudacc -Wall -Werror all-warnings warns.cu -o w");
 isnt($r{code}, 0, "and of one that is: all are") or diag($r{err});
-# What decides which program it is: a value that stands alone, and where headers are looked for.
+# Arguments decide which program is built: a value that stands alone, and where headers are looked for.
 spew("$dir/number.cu", "#include <cstdio>\n#include <number.h>\nint main() { printf(\"%d\\n\", NUMBER + N); }\n");
 spew("$dir/number-$_/number.h", "#define NUMBER $_\n") for 10, 20;
 for my $case ([10, 1], [10, 2], [20, 2]) {

@@ -44,7 +44,7 @@ for my $case (qw(D128-q3 D64-q2 D96-q2 D160-q4 D64 D96)) {
 is(join(" ", grep { !$refused{$_}{96} || !$refused{$_}{64} } @variants), "",
     "each has been asked for 64 and for 96");
 
-# What would build a kernel of another width does not compile.
+# A kernel of another width does not compile.
 my %reason = (96 => "a row of D floats does not fill the lanes' chunks", 64 => "a lane has both chunks of a pair");
 for my $D (sort keys %reason) {
     spew("$dir/$D.cu", "#include \"../steps/15-decode/row_chunks.cuh\"\nint main()\n{\n    return row_of<$D>::SLOTS;\n}\n");

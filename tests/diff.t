@@ -29,7 +29,7 @@ for my $source (glob("steps/[0-9][0-9]-*/*.cu")) {
 
 ok($limited, "some say how much");
 
-# What counts as the story: neither the header nor what follows the headings.
+# The story counts: neither the header nor the lines below the headings.
 my $story = "int kernel;\nint launch;\n";
 spew("$dir/steps/01-a/a.cu", "/* 01-a: a\n *\n * Grows from: nothing\n */\n$story");
 spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: 01-a\n */\n" . $story =~ s/launch/other/r

@@ -23,7 +23,7 @@ chomp(my $programs = $r{out});
 # The copies of the tree need no runtime of their own.
 $ENV{CUDACPU_BUILD} = getcwd() . "/$programs";
 
-# What verdicts depend on: how exercises are written and tried, and, of a program that runs, all that it is made
+# Verdicts depend on these versions: how exercises are written and tried, and all that a program that runs is made
 # of besides its step.
 my @versions = map { version_of($_) } (split " ", `sh common/make/build/toolchain.sh`)[0, 1];
 my @writing = ("Makefile", "common/make/build/build.mk", glob("common/make/reader/*"));
@@ -123,7 +123,7 @@ sub try_command {
     s/^(check|count)$/$name.$1/ for $check, $count;
     return "sh common/make/reader/try.sh step-$number $name.program '$check' '$count' $cases";
 }
-# What is said by the first of the commands that fails.
+# The output of the first of the commands that fails.
 sub fails_as_written {
     my ($what, $number, $code, @commands) = @_;
     my %r;
@@ -186,21 +186,21 @@ for my $number (drawn("exercises", $first, $model)) {
     });
 }
 
-# What is not right, each planted in a step without markers, and what `try` says of it: in its last line, and
-# of what it shows before that. Check and count are made where they are to say something; `true` stands for one
+# Mistakes, each planted in a step without markers, and the verdict of `try`: its last line, and the lines
+# before that. Check and count are made where they are to say something; `true` stands for one
 # that finds nothing.
 my @planted = (
-    # What gives right results and breaks a rule.
+    # Right results, but a broken rule.
     ["a race that changes no result", "01", "odd", qr/(\n    if \(row >= rows\) \{\n)/,
         sub { "\n    __shared__ volatile float unused[32];\n    unused[threadIdx.x % 32] = threadIdx.x;$1" },
         qr/its results are right and a check fails/,
         qr/^  variant naive: 1 finding\n    shared race: .* work\/01-naive-attention\.cu:\d+/m, "check", ""],
-    # What does the work twice.
+    # Right results by twice the work.
     ["a product that is computed twice", "01", "odd", qr/(\n +)(for \(int d = 0; d < D; d\+\+\) \{\n +dot \+= .*\n +\})/,
         sub { "$1$2$1dot *= 0.0f;$1$2" }, qr/its results are right, and its counts are not those of the task/,
         qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
         "true", "count"],
-    # What ends a kernel has no results.
+    # A kernel that is stopped has no results.
     ["a shuffle that some leave out", "01", "odd", qr/\Qlargest = warp_max(largest);/,
         sub { "if (lane == 3) return;\n    largest = warp_max(largest);" }, qr/its threads wait for one another for ever/,
         qr/^case odd: .*\n(?s:.*)threads 3, .* have exited/m, "", ""],
@@ -244,7 +244,7 @@ for (["none", 0], ["8", 1]) {
     is($r{code}, $_->[1], "step 26: bits that change with workers: $_->[0]") or diag($r{out}, $r{err});
 }
 
-# What is not run is not right.
+# A case that is not run is not right.
 proved("a case that no variant takes", [files_of("11"), @running], @versions, sub {
     %r = in_tree("sh common/make/reader/try.sh step-11 $programs/step-11 '' '' --case D80-R20");
     is($r{code}, 2, "a case that no variant takes");

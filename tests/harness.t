@@ -294,7 +294,7 @@ unlike($r{out}, qr/graph|stream|no ceilings/, "nothing is timed");
 ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
 like(slurp("$dir/repeats.tsv"), qr/\A# device: FAKE G-100 .*\n(# .*\n)*# commit: abc1234\n(# .*\n)*# seed: 3\n# program: 99-toy\nvariant\t/,
     "the file has the header of a record");
-# What drift's first launch of all left as it was; its first run to compare with has moved element 0.
+# Elements that drift's first launch of all left as they were; its first run to compare with has moved element 0.
 my $first = slurp("$dir/first");
 my $line = "drift D8 o f32 1 2 5 8\n";
 my @o = unpack "L3", substr($first, index($first, $line) + length $line);

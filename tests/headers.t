@@ -25,7 +25,7 @@ my $unit = qr/[ -]?(?:ns|us|µs|ms|s|(?:nano|micro|milli)?seconds?|%|per[ ]?cent
 my $figure = qr/factors?\ of\ (?:about\ |some\ )?$some | $some$unit
     | (?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)/x;
 
-# What is wrong with the header of the source TEXT: a list of [line, what].
+# The faults of the header of the source TEXT: a list of [line, fault].
 sub faults {
     my ($text) = @_;
     my ($header) = $text =~ m{\A(/\*.*?\*/)}s or return [1, "the file does not begin with a comment"];
@@ -127,7 +127,7 @@ is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n t
 is(lines_to_kernel("/* 99\n */\n#include <a>\n// __global__\n__global__ void k();\n__global__ void k()\n{\n"), 4, "a kernel is found");
 is(lines_to_kernel("/* __global__ */\nint main() {}\n"), 0, "or none");
 
-# What is wrong with what the source TEXT says of the device that it needs, or nothing.
+# The fault in the lines of the source TEXT about the device that it needs, or nothing.
 sub unsure_of_device {
     my ($text) = @_;
     my @said = $text =~ m{\A/\*.*?\*/}s && $& =~ /^ \* Architecture: (.*)$/mg;

@@ -200,7 +200,7 @@ like($r{out}, qr/^  sectors per request +8\.00$/m, "with sectors per request");
 like($r{out}, qr/^  bytes moved +256$/m, "and bytes moved");
 like($r{out}, qr/^ +2 +16 +0 +0 +0 +0 +0  \S*own\.cu:4  x\[threadIdx\.x \* 2\] \*= 2;$/m, "and the line");
 
-# What a thread read too early is told even when the kernel dies of it.
+# A value that a thread read too early is reported even when the kernel is stopped by it.
 spew("$dir/early.cu", <<'CUDA');
 __global__ void early(const int *x)
 {

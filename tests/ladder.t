@@ -25,7 +25,7 @@ sub counts {
     return $found ? \%sum : undef;
 }
 
-# Shape of the case D128: 4 heads, 64 queries, 64 keys, everything turned.
+# Shape of the case D128: 4 heads, 64 queries, 64 keys, everything rotated.
 my ($H, $S) = (4, 64);
 my %k_rotations = (
     once      => $S * $H,             # by a kernel of its own

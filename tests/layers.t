@@ -46,8 +46,8 @@ sub symbols {
     return @found;
 }
 
-# What a folder declares for others above it to define: how the device tells an instrument, and units of the hardware,
-# what happens.
+# Functions that a folder declares for others above it to define: the device's hooks for instruments, and those for units
+# of the hardware.
 my %hook = map { $_ => 1 } map { slurp("$cpu/$_") =~ /\b((?:(?:cpu_)?trace|units)_\w+)\(/g } "device/hooks.h", "include/cpu/runtime.h";
 
 my %home;
@@ -99,7 +99,7 @@ sub includes_down {
 look_at($cpu);
 my @sources = grep { !m{^include/} } within($cpu, "*.c");
 
-# What runtime.mk builds of which sources.
+# The sources of an object in runtime.mk.
 sub listed {
     my ($name) = @_;
     spew("$dir/$name.mk", slurp("$cpu/runtime.mk") . "\nprint-it:\n\t\@echo \$($name)\n");

@@ -25,7 +25,7 @@ my @known = map { slurp($_) =~ /^PTX_BY_\w+\(\s*"(\w+)"/mg } grep { -f } glob("c
 cmp_ok(scalar(@known), ">", 100, "there is a table of instructions");
 ok($listed{$_}, "instruction $_") for @known;
 
-# What it looks for and does not find is said.
+# A table that it does not find is an error.
 my $tree = small_tree();
 %r = run("cd '$tree' && make messages");
 like($r{err}, qr/^messages: there is no .* any more; common\/make\/build\/messages\.pl looks for it$/m, "what is gone is an error");

@@ -14,7 +14,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Workbook qw(check_rules have spew slurp drawn_parts proof_of is_proven keep_proof cpu_seconds);
 
-# What the report must contain for each kind of check.
+# Text that the report must contain for each kind of check.
 my %evidence = (
     'wrong'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
     'inexact'    => qr/^.*\bis less exact than a right one: .*$/m,
@@ -157,7 +157,7 @@ sub try_mutant
     return ($passed, $line);
 }
 
-# What a guarded function asks and calls: whether these names have its own, and the object that writes it down.
+# The names that a guarded function uses and calls: whether they have its own, and the object that writes it down.
 sub left_out
 {
     my $names = join '', map { "\"$_\", " } @_;
@@ -272,7 +272,7 @@ sub judge
     return (1, "check finds $found; $line");
 }
 
-# What is right, breaks no rule and does too much: only its counts tell, as they do in `make try`.
+# A mutant that is right, breaks no rule and does too much is found by its counts only, as in `make try`.
 sub dear_mutant
 {
     my ($dir, $edit) = @_;
@@ -300,7 +300,7 @@ sub narrow_index
     return (1, $& =~ s/^\s+//r);
 }
 
-# What no case of the step shows: a test program that runs its kernels one by one does.
+# A mutant that no case of the step shows: a test program that runs its kernels one by one does.
 sub inexact_kernel
 {
     my ($dir, $edit, $source) = @_;
@@ -345,7 +345,7 @@ sub run_step
     return ($status, slurp_if($log) // die);
 }
 
-# What do the checks find, beyond what a variant of the step must show? Classes in a row or '-', and
+# The findings of the checks beyond those that a variant of the step must have: classes in a row or '-', and
 # the first finding.
 sub classes
 {

@@ -31,7 +31,7 @@ sub reads {
 
 my %source = steps();
 my @steps = map { m{/(\d\d)-} ? ["step-$1", reads($_)] : () } @source{ drawn("nvcc", sort keys %source) };
-# What is linked to every step.
+# Sources that are linked to every step.
 my @harness = ["ceilings", sort(glob("common/harness/*/*.c common/harness/*/*.cu common/problems/*.c common/neox/*.c"),
     glob("common/*/*.h common/harness/*/*.h common/*/*.cuh"))];
 my $links = !$ENV{TEST_PLAN};
@@ -169,7 +169,7 @@ sub rules {
     }
     run("rm -r '$tree'/steps/*-needs");
 
-    # What ptxas only remarks on makes a program slow: where the architecture is one's own, it fails the build.
+    # Notes of ptxas that a program will be slow: where the architecture is the header's own, they fail the build.
     # All at once, each in a kernel of its own; then each line that nvcc said by itself.
     my %remarks = (
         C7508 => [8, "setmaxnreg is ignored"],

@@ -45,7 +45,7 @@ for my $number (map { m{/(\d\d)-} } grep { architecture($_) eq "80" } @all) {
 }
 ok($with_86{77}, "in some steps one finds none");
 
-# What is refused with 7.5, and the rest of the small cases is right.
+# Variants that need more than 7.5 are refused there, and the rest of the small cases is right.
 my %source = steps();
 sub right_with_75 {
     my ($number) = @_;
@@ -55,7 +55,7 @@ sub right_with_75 {
     my %r = run("$program --seed 1 " . small_cases($program), CUDACPU_ARCH => 75, KF_ONE_LAUNCH => 1);
     is("$r{code} $r{err}", "0 ", "step $number: right as on a device of 7.5") or diag($r{out});
     my %seen = map { $_ => 1 } $r{out} =~ /$refused/g;
-    # What takes no small case is refused in another one.
+    # A variant without a small case is refused in another case.
     if (my @left = grep { !$seen{$_} } @without) {
         %r = run("$program --seed 1 " . join(" ", map { "--variant $_" } @left), CUDACPU_ARCH => 75, KF_ONE_LAUNCH => 1);
         is("$r{code} $r{err}", "0 ", "step $number: @left, too") or diag($r{out});

@@ -55,7 +55,7 @@ for my $f (@findings) {
         "$f->{repository}/$f->{path}, $f->{rule}: where it is, and what it is") or diag(join " | ", %$f);
 }
 
-# What compute-sanitizer says of them: a row for each, in the same order.
+# The findings of compute-sanitizer: a row for each, in the same order.
 my @theirs = rows("findings", "nvidia-h200");
 my @keys = qw(repository path lines kernel rule judged);
 is_deeply([map { my $f = $_; join "|", map { $f->{$_} } @keys } @theirs],
@@ -69,7 +69,7 @@ for my $f (@theirs) {
     ok($f->{sanitizer} =~ /^($can)$/, "$f->{path}, $f->{rule}: $f->{sanitizer} is a tool for it, or says nothing");
 }
 
-# What chapter 26 shows was recorded, all of it is shown, and each place that it names is in the table.
+# The output that chapter 26 shows was recorded, all of it is shown, and each place that it names is in the table.
 my $chapter = slurp("chapters/26-bugs-in-other-code.md");
 my %shown = map { $_ => 1 } $chapter =~ /\{\.recorded file=(\S+)\}/g;
 is(join(" ", sort keys %shown), join(" ", sort glob "plots/data/*/findings/*.txt"), 'all recorded outputs are shown');

@@ -23,7 +23,7 @@ my %r = run("printf '%s\\n' @programs | xargs -P 2 -I NAME $cudacc -O1 "
     . "tests/ptx/NAME.cu -o $dir/NAME");
 is("$r{code}$r{err}", "0", "they compile") or BAIL_OUT($r{err});
 
-# What differs between two lists of lines, and how many there are of it.
+# The differences between two lists of lines, and their number.
 sub different {
     my ($got, $wanted) = @_;
     my $most = @$got > @$wanted ? @$got : @$wanted;
@@ -37,7 +37,7 @@ for my $program (grep { $_ ne "approx" } @programs) {
     is(scalar(@wrong), 0, "$program: an H200 gave the same") or diag(join "\n", @wrong[0 .. ($#wrong > 5 ? 5 : $#wrong)]);
 }
 
-# What no H200 has printed yet is held to its reference, in C, alone.
+# A program that no H200 has run yet is held to its reference, in C, alone.
 for my $program (grep { !$lines{$_} } map { m{([^/]+)\.cu$} } grep { slurp($_) =~ /^MAIN$/m } glob("tests/ptx/*.cu")) {
     my %r = run("$cudacc -O1 tests/ptx/$program.cu -o $dir/$program && $dir/$program");
     is($r{code}, 0, "$program: what comes out is what its reference says") or diag($r{err});
@@ -59,7 +59,7 @@ sub parts {
         [$sign * $rest, $sign * $value, $least, $fraction]
     } $bits & 0xffff, $bits >> 16;
 }
-# What an instruction approximates, of numbers that it may be asked for.
+# Exact values of the instructions that approximate, for the arguments of the test.
 sub tanh { my $e = exp(2 * ($_[0] > 20 ? 20 : $_[0] < -20 ? -20 : $_[0])); return ($e - 1) / ($e + 1) }
 my %exact = (ex2 => sub { 2**$_[0] }, lg2 => sub { $_[0] > 0 ? log($_[0]) / log(2) : undef },
     rcp => sub { $_[0] ? 1 / $_[0] : undef }, rsqrt => sub { $_[0] > 0 ? 1 / sqrt($_[0]) : undef },

@@ -41,7 +41,7 @@ is($r{code}, 0, "the small tree is built") or BAIL_OUT($r{err});
 %r = in_tree("make -q @goals");
 is($r{code}, 0, "and then there is nothing to do");
 
-# What make would compile, as it says it, and link.
+# The compilations and links that make would run, as it prints them.
 sub remade {
     my %r = in_tree("make -n @goals");
     my %made = map { $_ => 1 } $r{out} =~ /^printf '%-7s %s\\n' \S+ '(.*)'$/mg;

@@ -52,7 +52,7 @@ spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tshared_ld_co
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 like($r{out}, qr/^  shared_ld_conflicts +0 +63 +-1%$/m, "63 conflicts in 6300 passes are 1%") or diag($r{err});
 
-# What the device refuses, ncu has not seen.
+# A kernel that the device refuses has not been seen by ncu.
 spew("$dir/few/launches", "v\tc\t1\nw\tc\t0\n");
 spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tshared_ld_conflicts\n99\tv\tc\tk\t1\t0\n99\tw\tc\tk\t1\t5\n");
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
@@ -95,7 +95,7 @@ spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tmma\tmma_flo
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 like($r{out}, qr/^  mma +64 +64 +0%\n  mma_flops +4096 +4200 +-2\.48%$/m, "differences and sums of metrics") or diag($r{err});
 
-# What the GPU counts as a load and is cp.async is taken off, where there is any.
+# The GPU counts cp.async among loads: its requests are taken off, where there are any.
 my $copies = "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum";
 spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tglobal_ld_requests\n99\tv\tc\tk\t1\t7\n99\tw\tc\tk\t1\t7\n");
 for my $case (["$ld=7", 7], ["$ld=10\t$copies=3", 7], ["$ld=7\t$copies=3", 4]) {

@@ -17,34 +17,34 @@ sub min { $_[0] < $_[1] ? $_[0] : $_[1] }
 # many rows of the table are read for that: of whole tiles.
 sub rotated_keys {
     my ($Sq, $Sk, $causal, $ROWS, $KEYS) = @_;
-    my ($turned, $read) = (0, 0);
+    my ($rotated, $read) = (0, 0);
     for (my $row = 0; $row < $Sq; $row += $ROWS) {
         my $visible = $causal ? min($Sk, $Sk - $Sq + $row + $ROWS) : $Sk;
         my $tiles = int(($visible + $KEYS - 1) / $KEYS);
-        $turned += min($tiles * $KEYS, $Sk);
+        $rotated += min($tiles * $KEYS, $Sk);
         $read += $tiles * $KEYS;
     }
-    return ($turned, $read);
+    return ($rotated, $read);
 }
 
 # Queries that blocks of KEYS keys turn in all, in tiles of ROWS, in the backward pass.
 sub rotated_queries {
     my ($Sq, $Sk, $causal, $KEYS, $ROWS) = @_;
-    my ($turned, $read) = (0, 0);
+    my ($rotated, $read) = (0, 0);
     for (my $key = 0; $key < $Sk; $key += $KEYS) {
         my $first = $key - ($Sk - $Sq);
         my $start = $causal && $first > 0 ? int($first / $ROWS) * $ROWS : 0;
-        $turned += $Sq - $start;
+        $rotated += $Sq - $start;
         $read += int(($Sq - $start + $ROWS - 1) / $ROWS) * $ROWS;
     }
-    return ($turned, $read);
+    return ($rotated, $read);
 }
 
 sub whole { int(($_[0] + $_[1] - 1) / $_[1]) * $_[1] }
 
 # --- The file ----------------------------------------------------------------------------------------
 # Shapes of step 32 (common/problems/rope_flash_cases.h), and what they come to with a tile of ROWS queries
-# and KEYS keys: how often a key is turned; GB of cosines and sines that are read for it; GB of k and v
+# and KEYS keys: how often a key is rotated; GB of cosines and sines that are read for it; GB of k and v
 # that come with them; and GB that a pass of its own reads and writes.
 my $recorded = "plots/data/cpu/rotations.tsv";
 sub table {
@@ -54,10 +54,10 @@ sub table {
     my @shapes = $cases =~ /KF_ROPE_FLASH_ONE\(pass, (\d+), (\d+), (\d+), (\d+), \w+\)/g;
     while (my ($B, $H, $S, $D) = splice @shapes, 0, 4) {
         for my $tile ([256, 64], [128, 64], [64, 64], [64, 32], [32, 32]) {
-            my ($turned) = rotated_keys($S, $S, 1, @$tile);
-            my $all = $turned * $B * $H;
+            my ($rotated) = rotated_keys($S, $S, 1, @$tile);
+            my $all = $rotated * $B * $H;
             # A row of the tables is D/2 cosines and as many sines in fp32, one of k or v D halves.
-            push @lines, join("\t", $B, $H, $S, $D, @$tile, $all, $turned / $S,
+            push @lines, join("\t", $B, $H, $S, $D, @$tile, $all, $rotated / $S,
                 map { sprintf "%.6g", $_ / 1e9 } $all * $D * 4, $all * $D * 4, 2 * $B * $H * $S * $D * 4);
         }
     }
@@ -78,7 +78,7 @@ my %small = ( # Sq, Sk, D, heads, causal
     "one-key"     => [1, 1, 64, 1, 1],
 );
 
-# What the kernels of each variant and case of a step count together.
+# The sum of the counts of all kernels, for each variant and case of a step.
 sub sums_of {
     my ($step) = @_;
     my @lines = grep { !/^#/ } split /\n/, slurp("plots/data/cpu/step-$step-counts.tsv");
@@ -97,7 +97,7 @@ for my $case (sort keys %small) {
     my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} };
     my ($k, $k_read) = rotated_keys($Sq, $Sk, $causal, 128, 64);
     my ($q, $q_read) = rotated_queries($Sq, $Sk, $causal, 128, 64);
-    # Rows of q, k, dq and dk that are turned, and rows of the tables that are read.
+    # Rows of q, k, dq and dk that are rotated, and rows of the tables that are read.
     my %want = (
         "fused forward"       => [$Sq, $k, 0, 0, whole($Sq, 128) + $k_read],
         "fused backward"      => [$q, $Sk, $Sq, $Sk, whole($Sk, 128) + $q_read + $Sq + $Sk],
@@ -128,17 +128,17 @@ my $compared = 0;
 for (sort keys %of_tile) {
     my ($name, $rows, $keys, $case) = /^(tile:m(\d+)-n(\d+)-\S+) forward-(\S+)$/ or next;
     my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} || next };
-    my ($turned) = rotated_keys($Sq, $Sk, $causal, $rows, $keys);
-    is($of_tile{$_}{K_rotations}, $turned * $heads, "$name, forward-$case: rows of k that are rotated");
+    my ($rotated) = rotated_keys($Sq, $Sk, $causal, $rows, $keys);
+    is($of_tile{$_}{K_rotations}, $rotated * $heads, "$name, forward-$case: rows of k that are rotated");
     is($of_tile{$_}{Q_rotations}, $Sq * $heads, "$name, forward-$case: each row of q once");
     $compared++;
 }
 cmp_ok($compared, ">=", 80, "tiles of step 33 and shapes");
 
-# What follows for whole blocks: a key is turned by each block that sees it, half of them and a half more.
+# For whole blocks: each block that sees a key rotates it, which is half of the blocks and a half more.
 for my $S (512, 65536, 131072) {
-    my ($turned) = rotated_keys($S, $S, 1, 128, 64);
-    is($turned / $S, ($S / 128 + 1) / 2, "S = $S: how often a key is turned");
+    my ($rotated) = rotated_keys($S, $S, 1, 128, 64);
+    is($rotated / $S, ($S / 128 + 1) / 2, "S = $S: how often a key is rotated");
 }
 is(slurp($recorded), table(), "$recorded is what the formula says; perl tests/rotations.t --write");
 done_testing();

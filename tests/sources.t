@@ -26,7 +26,7 @@ is($out, "0 wrong\n", 'compiling and linking apart');
 like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
 like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
 
-# What nvcc refuses: functions of the other side. Where a name may mean anything else nothing is said.
+# Calls that nvcc refuses: functions of the other side. Where a name may mean anything else nothing is said.
 for my $case (
     ["static float square(float x)\n{\n    return x * x;\n}\n__global__ void k(float *p)\n{\n    p[0] = 2 * square(p[0]);\n}\n",
         'file.cu:7: error: k runs on the device and calls host function square: declare that __device__'],
@@ -46,7 +46,7 @@ is("$rc $out", '0 ', 'and nothing is said in doubt');
         . "int main() { return twice(0); }\n", '', '--expt-relaxed-constexpr');
 is("$rc $out", '0 ', 'nor of constexpr functions, which are for both sides');
 
-# What is not supported is one line, exit code 2.
+# An unsupported feature is refused in one line, exit code 2.
 my @unsupported = (
     ['texture<float, 2> t;', 'a texture reference (texture) is'],
     ['static surface<void, 2> s;', 'a surface reference (surface) is'],
@@ -91,7 +91,7 @@ for my $text ('int f() { return cudax; }', 'int f() { return misspelt; }', '#inc
 }
 ($out, $rc) = source("bool less(int texture, int n) { return texture < n; }\nint main() { return less(1, 0); }\n");
 is("$rc $out", '0 ', 'a variable may be called texture');
-# What is the same with it and without means nothing.
+# A condition that leaves the program as it is means nothing.
 my $same = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint a;\n#endif\n";
 for my $cxx (@cxx) {
     ($out, $rc) = source($same . "int main() { return a; }\n", "CXX=$cxx CC=$cc{$cxx}");

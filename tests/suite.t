@@ -73,7 +73,7 @@ look("a step", "", qr/\Atest: since all passed, steps\/02-two\/two\.cu changed: 
 spew("$tree/common/cuda/own.h", "// new\n");
 look("a header of one step", "", qr/\Atest: since all passed, common\/cuda\/own\.h changed/, qr/^cases 01 every orders 01$/);
 
-# What fails is run again until it passes, and what passed is not.
+# A test that failed is run again until it passes, and one that passed is not.
 spew("$tree/build/fails", "every\n");
 spew("$tree/chapters/01.md", "more words\n");
 look("a failure", "", qr/\nfailed: tests\/every\.t; `make test` runs again what failed, and not what passed\n\z/, "every long pages", 2);

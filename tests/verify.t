@@ -79,7 +79,7 @@ ok(!(grep { /fence_registers/ } @{ $now{order} }), "what is for nvcc alone stays
 %r = run("perl common/make/verify/mutation.pl none 1");
 is("$r{code} $r{err}", "255 mutation: SAMPLE=none is no number of changes\n", "a sample is a number");
 
-# What is listed as equivalent is a change that can be made.
+# Each change that is listed as equivalent can be made.
 my %listed;
 for (grep { !/^#/ } split /\n/, slurp("tests/mutants/equivalent.tsv")) {
     my ($file, $before, $was, $now, $reason) = split /\t/;

@@ -1,5 +1,5 @@
 package Backend;
-# What the tests of the CPU backend share: the compilers, the programs of tests/cpu/, and sources of a few
+# Shared by the tests of the CPU backend: the compilers, the programs of tests/cpu/, and sources of a few
 # lines. A test of it is run in the top folder.
 use strict;
 use warnings;

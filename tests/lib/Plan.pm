@@ -1,5 +1,5 @@
 package Plan;
-# What `make test` looks at.
+# The plan of `make test`: which items it runs.
 #
 # tests/costs.tsv has a line for each test, and for each item of one that has items, "steps.t, cases 13", with the
 # CPU seconds that it takes. "mutants 13/8" is drawn by eighths. An item that is not a step's reads what the fourth
@@ -14,10 +14,10 @@ use Proof;
 our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expected seconds_of_all plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
-# What is run of every step.
+# Items that are run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
 my $whole_book = 75; # seconds to build it, which browser.t does where it is not there
-# What test-all does not run, as it looks at all cases.
+# Items that test-all does not run, as it looks at all cases.
 my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
 my @kinds = ("launches", "small counts", "small checks", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
@@ -28,7 +28,7 @@ sub steps {
     return map { m{/(\d\d)-} ? ($1 => $_) : () } glob("steps/[0-9][0-9]-*/*.cu");
 }
 
-# What lies beside a step, what these files include, and the rows of its counts.
+# The files beside a step, those that they include, and the rows of its counts.
 sub files_of_step {
     my ($source) = @_;
     my ($folder, $number) = $source =~ m{(.*/(\d\d)-[^/]*)/};
@@ -102,7 +102,7 @@ sub seconds_of_all {
     return sum0(map { $_->[2] } grep { $_->[1] !~ $in_place } cost_rows());
 }
 
-# What is drawn of a row: itself, or each of its eighths: [ITEM, SECONDS].
+# The parts of a row that are drawn: itself, or each of its eighths: [ITEM, SECONDS].
 sub items_of {
     my ($test, $item, $cost) = @{ $_[0] };
     return [$test, $cost] if $item eq "-";
@@ -149,7 +149,7 @@ sub plan_of {
             $taken += $cost;
             next;
         }
-        # What is small is for what has changed: of the others all cases are looked at, or none.
+        # Small cases are for steps that changed: of the others all cases are looked at, or none.
         next if !$touched && $item =~ /^small /;
         # After a change of a step its items come first, after one of what all steps have, whole tests.
         my $first = !$touched ? 99 : $item eq "-" ? ($all ? 0 : 4.5) : 1 + ($rank{ $kind // $item =~ s/ .*//r } // 50);

@@ -84,7 +84,7 @@ sub proved {
     keep_proof($proof, $item, cpu_seconds() - $began) if $failed->() == $before;
 }
 
-# What a tool says of its version.
+# The version that a tool prints.
 my %version;
 sub version_of {
     my ($tool) = @_;
@@ -129,8 +129,8 @@ sub all_files {
     return @all;
 }
 
-# What the test FILE says that it reads, "# Reads: common/cpu tests/ptx", and what all tests read: files. One that
-# says nothing reads everything.
+# Files that the test FILE names as read, "# Reads: common/cpu tests/ptx", and those that all tests read. A test that
+# names none reads everything.
 sub files_read {
     my ($file) = @_;
     open my $in, "<", $file or die "$file: $!";

@@ -1,5 +1,5 @@
 package Workbook;
-# What the tests of the command line share: running a command, and a copy of the tree to try it in.
+# Shared by the tests of the command line: running a command, and a copy of the tree to try it in.
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -73,13 +73,13 @@ sub header_says {
     return map { /^ \* \Q$key\E: (.*)$/mg } slurp($source) =~ m{\A(/\*.*?\*/)}s;
 }
 
-# What the header says that the step needs: 75, 80, 90 or 90a.
+# The architecture that the step needs, by its header: 75, 80, 90 or 90a.
 sub architecture { return (header_says($_[0], "Architecture"))[0] =~ s/,.*//r }
 
 # The variants that such a device has too little shared memory for: " * Architecture: 75, without queries-8".
 sub too_large { return map { / without (.*)/ ? split / /, $1 : () } header_says($_[0], "Architecture") }
 
-# What a header asks of tests: " * Tests: PHRASE; PHRASE". A step that asks for nothing is tested as all are.
+# A header's requests to tests: " * Tests: PHRASE; PHRASE". A step without them is tested as all are.
 my %phrases = (
     # It is about a function that kernels call, or about the host's way to a kernel met before.
     "no kernel" => qr/no kernel of its own/,
@@ -160,7 +160,7 @@ sub check_rules {
     return @rules;
 }
 
-# What stands on stderr besides make's own last words.
+# Lines of stderr besides make's own last words.
 sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
 
 # Builds the book for tests, in a folder of theirs, which two tests may want at the same time: the

@@ -213,7 +213,7 @@ sub choose_share {
 
 # --- All of it -----------------------------------------------------------------------------------
 # Programs are built first, so that tests which run side by side find them; two at a time, unless this make has
-# been told how many.
+# been given a number.
 sub build {
     my ($command, $times, @programs) = @_;
     my $jobs = ($ENV{MAKEFLAGS} // "") =~ /jobserver/ ? "" : "-j2";
@@ -258,7 +258,7 @@ sub suite {
     my @counted = map { /counts (\d\d)$/ } @items;
     my @checked = map { /checks (\d\d)$/ } @items;
     my @asked = @tests ? @tests : by_length();
-    # What was typed, but for FORCE.
+    # The command that was typed, without FORCE.
     my $typed = join " ", "make", $command, map({ length($ENV{$_} // "") ? "$_=$ENV{$_}" : () } qw(SEED MINUTES SHARD)),
         @tests == 1 ? "TESTS=@tests" : @tests ? "TESTS='@tests'" : ();
     my $times = $ENV{TEST_TIMES} = getcwd() . "/build/test-times.$$";
@@ -267,7 +267,7 @@ sub suite {
     my $code = @tests ? 0 : build($command, $times, map({ "$ENV{PROGRAMS}/step-$_" } sort keys %steps),
         map({ "$ENV{PROGRAMS}-count/step-$_" } @counted), map { "$ENV{PROGRAMS}-check/step-$_" } @checked);
     if ($code == 0) {
-        # What was asked of this make is not passed on to those that the tests start.
+        # Settings of this make are not passed on to those that the tests start.
         delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED MINUTES SHARD)};
         print "$command: runs the tests\n";
         $code = system("prove", "-j2", "--exec", "$^X tests/lib/suite.pl --one", @asked);
@@ -318,7 +318,7 @@ sub costs {
         }
         $seconds{$test}{$item} += $seconds;
     }
-    # What a test takes beside its items. Of what is built for a step plain programs are two fifths, those that count
+    # The cost of a test beside its items. Of what is built for a step plain programs are two fifths, those that count
     # two, as both instruments have one object, and those that check one.
     my %whole = map { my ($seconds, $test) = split /\t/; ($test => $seconds) } lines_of("build/test-seconds");
     my %steps = steps();
@@ -326,7 +326,7 @@ sub costs {
     for my $test (keys %whole) {
         my $rest = $whole{$test} - sum0(map { $_ // 0 } values %{ $seconds{$test} });
         $rest = 0 if $rest < 0;
-        # What aarch64.t builds it builds for the steps that it looks at, and without them nothing.
+        # aarch64.t builds only for the steps that it looks at, and without them nothing.
         my @built = $test eq "aarch64.t" ? grep { /^aarch64 \d\d$/ } keys %{ $seconds{$test} } : ();
         $seconds{$test}{$_} += $rest / @built for @built;
         $seconds{$test}{"-"} //= @built ? 0 : $rest;

@@ -146,7 +146,7 @@ fi
 if ! wanted phrases; then
     :
 elif files '*' |
-    grep -E '^Makefile$|^(common|steps)/.*(\.(c|h|cu|cuh|sh|awk|mk|pl|pm)|/cudacc|/include/[^.]*)$' |
+    grep -E '^Makefile$|^(common|steps)/.*(\.(c|h|cu|cuh|sh|awk|mk|pl|pm)|/cudacc|/include/[^.]*)$|^tests/([^/]*\.t|lib/.*)$' |
     tr '\n' '\0' | xargs -0 awk -f common/make/build/phrases.awk common/make/build/phrases.txt; then
     echo "lint: phrases: all is fine"
 else
