@@ -56,8 +56,8 @@ enum fault {
     FAULT_WAIT,        /* all running threads wait for an event that no thread can cause */
     FAULT_DEADLOCK,    /* all threads of a block wait, some of them for an mbarrier */
     FAULT_DIVERGENCE,  /* threads that have to meet are at different places */
-    FAULT_MBARRIER,    /* an mbarrier is used wrongly */
-    FAULT_DESCRIPTOR,  /* a matrix descriptor of wgmma is wrong */
+    FAULT_MBARRIER,    /* an mbarrier is used wrongly, or as check cannot follow */
+    FAULT_DESCRIPTOR,  /* a matrix descriptor of wgmma is wrong, or a tensor map's rank */
     FAULT_REGISTERS,   /* setmaxnreg requests an impossible number of registers */
     FAULT_ALIGNMENT,   /* an address or a size is not a multiple of its required alignment */
     FAULT_ADDRESS      /* an address lies outside the memory that the instruction may use */

@@ -399,7 +399,7 @@ static void turn_ends(struct worker *w)
     struct launch *l = w->launch;
     const char *why = TRACE_CHECK(rests(w), NULL);
     if (why)
-        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorNotSupported, "%s", why);
+        fault_stop(w, FAULT_MBARRIER, cudaErrorNotSupported, "%s", why);
     if (w->rest == ASLEEP)
         return;
     atomic_store(&w->sleeps, GONE);

@@ -126,8 +126,8 @@ static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand 
 {
     struct box b = {.map = map_at(w, i, ptx_address(o, reg))};
     if (b.map.rank != o->n)
-        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, ": the tensor map has %d dimensions",
-                  b.map.rank);
+        ptx_fault(w, i, FAULT_DESCRIPTOR, cudaErrorLaunchFailure,
+                  ": the tensor map has %d dimensions", b.map.rank);
     for (int k = 0; k < o->n; k++)
         b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
     if (b.at[0] * (int64_t)b.map.stride[0] % 16)
