@@ -54,7 +54,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         TRACE_CHECK(dies(), (void)0);
         return;
     }
-    if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
+    if (number == SIGSEGV && TRACE_CHECK(allow_misaligned(context), 0))
         return;
     char what[100];
     if (number == SIGFPE)

@@ -104,8 +104,8 @@ int trace_release(struct worker *w, int warp);
 /* All threads wait: fills in threads[].caller of those that wait in inline PTX. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
-void trace_dies(void);            /* the program is about to die of a signal */
-int trace_goes_on(void *context); /* true: the access was misaligned, and can be made again */
+void trace_dies(void);                     /* the program is about to die of a signal */
+int trace_allow_misaligned(void *context); /* true: the access can be made again */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 
 /* Inline PTX. Lanes are those of the running thread's warp. `from` is the place in the kernel

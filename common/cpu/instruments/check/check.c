@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int plain_store; /* the access is the next store that is made */
-/* The data that a thread is about to load by ld.global.nc, __ldg or a texture. */
+static int plain_store; /* the access being checked is a store that is made right afterwards */
+/* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
-    size_t bytes, left; /* left: not yet loaded */
+    size_t bytes, left; /* left: of bytes, how many no access has loaded yet */
     int thread;
 } cached_load;
 uint32_t statement[MAX_THREADS];
@@ -205,11 +205,16 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
         r->p = 0;
 }
 
+/* An earlier access of this launch, from its entry in the shadow memory. */
+static struct side earlier(enum kind kind, shadow_entry e)
+{
+    return (struct side){kind, code_in(e), thread_of(e), order_block_of(e)};
+}
+
 static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,
                                                         enum kind was)
 {
-    struct race race = {.sides = {{was, (uint32_t)e & 0xffffff, thread_of(e), order_block_of(e)},
-                                  {a.kind, a.code, a.thread, order.block}},
+    struct race race = {.sides = {earlier(was, e), {a.kind, a.code, a.thread, order.block}},
                         .kernel = order.kernel,
                         .p = a.p,
                         .bytes = a.bytes,
@@ -234,8 +239,11 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
     }
 }
 
-/* The position of p's shadow cell, counted in bytes; -1 when p may not be accessed, -2 when no rule
- * applies there. *object: what p belongs to or lies beside. */
+/* What locate returns for memory without shadow cells. */
+enum { FORBIDDEN = -1, NOT_TRACKED = -2 };
+
+/* The position of p's shadow cell, counted in bytes; FORBIDDEN when a kernel may not access p;
+ * NOT_TRACKED when it may, and no rule applies. *object: what p belongs to or lies beside. */
 static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
                              const struct object **object)
 {
@@ -244,29 +252,30 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
         const struct object *o = object_at(p);
         *object = o;
         return o && p - o->p < o->bytes && o->p + o->bytes - p >= bytes ? (int64_t)(p - region)
-                                                                        : -1;
+                                                                        : FORBIDDEN;
     }
     if (p - (uintptr_t)w->arena < ARENA - 16) {
         uint64_t at = p - (uintptr_t)w->arena;
-        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at) : -1;
+        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at)
+                                                                    : FORBIDDEN;
     }
     if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
         p - (uintptr_t)order.kernel->arguments < order.kernel->size)
-        return -2;
+        return NOT_TRACKED;
     if (p - (uintptr_t)__executable_start >= program_size())
-        return is_registered(p, bytes) ? -2 : -1;
+        return is_registered(p, bytes) ? NOT_TRACKED : FORBIDDEN;
     for (int i = 1; i < n_objects; i++)
         if (p - objects[i].p < objects[i].bytes) {
             *object = &objects[i];
             return (int64_t)(IMAGE_AT + (p - (uintptr_t)__executable_start));
         }
-    return -2;
+    return NOT_TRACKED;
 }
 
 /* Whether the access races with an earlier one of this launch. */
 static inline int conflicts(struct access a, shadow_entry e)
 {
-    if (when_of(e) < a.start || !((e & a.mine) >> 34 & 15) || (is_atomic(e) && is_atomic(a.mine)))
+    if (when_of(e) < a.start || !common_bytes(e, a.mine) || (is_atomic(e) && is_atomic(a.mine)))
         return 0;
     return when_of(e) >= order.block_start ? !happens_before(e, a.thread)
                                            : !a.is_shared && !order_released(e, a.thread);
@@ -275,9 +284,8 @@ static inline int conflicts(struct access a, shadow_entry e)
 /* The access breaks a rule together with an earlier one of another launch. */
 static void report_launches(enum rule rule, struct access a, shadow_entry e, enum kind was)
 {
-    const struct side sides[2] = {
-        {a.kind, a.code, a.thread, order.block},
-        {is_atomic(e) ? ATOMIC : was, (uint32_t)e & 0xffffff, thread_of(e), 0}};
+    const struct side sides[2] = {{a.kind, a.code, a.thread, order.block},
+                                  {is_atomic(e) ? ATOMIC : was, code_in(e), thread_of(e), 0}};
     finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
 }
 
@@ -300,7 +308,7 @@ static void beside(struct access a)
     const shadow_entry others[3] = {c->write, c->read[0], c->read[1]};
     for (int i = 0; i < (a.kind == READ ? 1 : 3); i++) {
         const shadow_entry r = others[i];
-        if (!((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
+        if (!common_bytes(r, a.mine) || (is_atomic(r) && is_atomic(a.mine)))
             continue;
         const int child = child_unordered(r);
         if (child || stream_unordered(r))
@@ -320,17 +328,14 @@ static int stale(struct access a)
 {
     shadow_entry *last = &cached_reads[a.at / 4];
     const shadow_entry other = a.is_cached ? shadow[a.at / 4].write : *last;
-    const int found = when_of(other) >= order.launch_start && (other & a.mine) >> 34 & 15;
+    const int found = when_of(other) >= order.launch_start && common_bytes(other, a.mine);
     if (found) {
         const enum kind was = !a.is_cached ? READ : is_atomic(other) ? ATOMIC : WRITE;
-        const struct side sides[2] = {
-            {was, (uint32_t)other & 0xffffff, thread_of(other), order_block_of(other)},
-            {a.kind, a.code, a.thread, order.block}};
+        const struct side sides[2] = {earlier(was, other), {a.kind, a.code, a.thread, order.block}};
         finding_add(STALE_LOAD, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
     }
     if (a.is_cached)
-        *last =
-            a.mine | (when_of(*last) >= order.launch_start ? *last & (shadow_entry)15 << 34 : 0);
+        *last = a.mine | (when_of(*last) >= order.launch_start ? *last & ALL_BYTES : 0);
     order.cached |= a.is_cached;
     return found;
 }
@@ -399,7 +404,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     if (stores[0].p)
         stores_made();
     const int64_t at = locate(w, p, bytes, &o);
-    if (at == -2) { /* most accesses are to the stack: the struct is made only for the others */
+    if (at == NOT_TRACKED) { /* as most are, to the stack: they need no copy of the struct */
         if (is_variable(p) && !is_registered(p, bytes))
             hosts_variable(asked.thread, asked.kind, p, bytes, asked.code);
         registers_touched(w, asked.thread, p, bytes, asked.kind, asked.code);
@@ -410,7 +415,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     a.is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || (p & (bytes - 1)) || (o && o->freed)) {
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
-        return -1;
+        return FORBIDDEN;
     }
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
@@ -508,7 +513,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
         const char *asked = getenv("CUDACPU_SUMS");
         of_all = asked && *asked == '1';
     }
-    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : -1;
+    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : NOT_TRACKED;
     const int is_shared = at >= (int64_t)ARENA_AT;
     const uint32_t start = is_shared ? order.block_start : order.grid_start;
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
@@ -516,8 +521,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
         if (!is_atomic(r) || when_of(r) < start ||
             (when_of(r) >= order.block_start ? happens_before(r, me) : order_released(r, me)))
             continue;
-        struct side sides[2] = {{ATOMIC, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
-                                {ATOMIC, code, me, order.block}};
+        struct side sides[2] = {earlier(ATOMIC, r), {ATOMIC, code, me, order.block}};
         finding_add(SUM_ORDER, order.kernel, sides, 2, bytes, is_shared ? shared_at(p) : o, p,
                     NULL);
     }
@@ -700,7 +704,7 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
         unsigned n = 4 - (unsigned)(p % 4);
         n = n < bytes ? n : (unsigned)bytes;
         int64_t at = locate(w, p, n, &o);
-        if (at == -2)
+        if (at == NOT_TRACKED)
             return;
         if (at < 0 || (o && o->freed)) {
             const struct side side = proxy_side(op);

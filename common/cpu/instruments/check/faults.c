@@ -163,7 +163,7 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
  * The finding is noted by then. Turned into the move that takes any address, which is as long, the
  * kernel goes on, as it does after other findings and as it would on other CPUs. False: the
  * instruction is not one of those. */
-int trace_goes_on(void *context)
+int trace_allow_misaligned(void *context)
 {
 #if defined __linux__ && defined __x86_64__
     unsigned char *code = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];

@@ -26,7 +26,7 @@ static int n_states;
 static void report(const char *text, shadow_entry first, int thread, uint32_t code, uintptr_t p)
 {
     struct side sides[2] = {
-        {COPY, (uint32_t)first & 0xffffff, thread_of(first), order.block},
+        {COPY, code_in(first), thread_of(first), order.block},
         {COPY, code, thread, order.block},
     };
     finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
@@ -204,8 +204,7 @@ void mbarriers_end(const struct worker *w)
                  "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
                  (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
                  m->bytes > m->coming ? "are missing" : "are too many");
-        report(text, s->announced_at, thread_of(s->brought_at), (uint32_t)s->brought_at & 0xffffff,
-               s->p);
+        report(text, s->announced_at, thread_of(s->brought_at), code_in(s->brought_at), s->p);
     }
 }
 

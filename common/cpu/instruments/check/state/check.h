@@ -66,6 +66,7 @@ enum { PAGE = 4096 };
 /* An access as the shadow memory keeps it: code 24 bits, thread 10, bytes of the cell 4, atomic 1,
  * time 25. 0 is none. */
 typedef uint64_t shadow_entry;
+static const shadow_entry ALL_BYTES = (shadow_entry)15 << 34;
 struct shadow_cell {
     shadow_entry write, read[2];
 };
@@ -150,6 +151,15 @@ static inline int thread_of(shadow_entry e)
 static inline int is_atomic(shadow_entry e)
 {
     return e >> 38 & 1;
+}
+static inline uint32_t code_in(shadow_entry e)
+{
+    return (uint32_t)e & 0xffffff;
+}
+/* The bytes of the cell that both accesses touch, a bit for each. */
+static inline unsigned common_bytes(shadow_entry a, shadow_entry b)
+{
+    return (a & b) >> 34 & 15;
 }
 static inline shadow_entry entry_of(int thread, uint32_t code, int atomic)
 {
