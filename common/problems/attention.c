@@ -53,7 +53,6 @@
  * |log(sum)|). */
 #include "attention.h"
 #include "rope.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,7 @@
  * causal: a query sees the keys whose position is not larger than its own. A query that sees no
  * key (causal with Sq > Sk) has the result 0. RoPE rotates the first R of D dimensions of q and
  * k; R = 0 means no RoPE. */
-#ifndef KF_ATTENTION_H
-#define KF_ATTENTION_H
+#pragma once
 
 #include "harness/problem.h"
 
@@ -58,5 +57,4 @@ void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const floa
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* The device: blocks, warps and threads, and their execution. */
-#ifndef DEVICE_H
-#define DEVICE_H
+#pragma once
 
 #define _GNU_SOURCE /* for sigsetjmp, sigaltstack and the like; so this header comes first */
 #define _DARWIN_C_SOURCE
@@ -255,5 +254,3 @@ struct capability {
     int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
 };
 struct capability capability(void); /* the device's */
-
-#endif

@@ -4,8 +4,7 @@
  * (instruments/front/callbacks.h). The runtime is compiled once for each instrument; in a plain
  * program the hooks are empty. Files that are the same in all three (CPU_SHARED; runtime.mk
  * lists them) see neither CPU_TRACE nor the hooks. */
-#ifndef HOOKS_H
-#define HOOKS_H
+#pragma once
 
 #include "cpu/runtime.h"
 
@@ -276,5 +275,3 @@ void units_forget(struct worker *w);      /* after a fault: such copies are drop
 int units_expire(struct worker *w);
 /* Says of each thread that waits for an mbarrier what it waits for. True: there are some. */
 int units_describe(struct worker *w);
-
-#endif

@@ -1,7 +1,6 @@
 /* Hardware units that work on their own after an instruction has started them: asynchronous
  * copies, bulk copies, mbarriers. */
-#ifndef UNITS_H
-#define UNITS_H
+#pragma once
 
 #include "device/device.h"
 
@@ -71,5 +70,3 @@ void bulk_deliver(struct worker *w, struct mbarrier *m);
 void bulk_progress(struct worker *w);
 void bulk_end_block(struct worker *w); /* copies that nobody has waited for take effect */
 void bulk_forget(struct worker *w);    /* after a fault: copies never take effect */
-
-#endif

@@ -1,7 +1,6 @@
 /* NVTX marks ranges of time for a profiler. No profiler exists here, and the calls return what
  * they return without one. */
-#ifndef CPU_NVTX3_NV_TOOLS_EXT_H
-#define CPU_NVTX3_NV_TOOLS_EXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -153,4 +152,3 @@ static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
 #define nvtxDomainRegisterString nvtxDomainRegisterStringA
 #define nvtxNameCategory nvtxNameCategoryA
 #define nvtxNameOsThread nvtxNameOsThreadA
-#endif

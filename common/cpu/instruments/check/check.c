@@ -8,7 +8,6 @@
 
 #include "instruments/check/state/check.h"
 #include "cpu/trace.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static int plain_store; /* the access being checked is a store that is made right afterwards */

@@ -2,7 +2,6 @@
  * units/mbarriers.c has their state; the instructions that use it are here. */
 #include "ptx/handlers/handler.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The mbarrier's offset in shared memory, from a shared or a generic address. */

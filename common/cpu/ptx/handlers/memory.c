@@ -4,7 +4,6 @@
  * __cvta_generic_to_shared: an offset in bytes from the start of the block's shared memory. */
 #include "ptx/handlers/handler.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static enum ptx_space space_of(const ptx_insn *i)

@@ -1,8 +1,7 @@
 /* Inline PTX: the program that the parser (parse.c) makes of an asm statement. The rewriter
  * parses a statement to check it when the file is compiled; run.c parses it once more to execute
  * it. */
-#ifndef PTX_H
-#define PTX_H
+#pragma once
 
 #include "base/types.h"
 
@@ -248,5 +247,3 @@ int ptx_columns(const ptx_insn *i);
 /* constraints[k] is the constraint of operand %k: h, r, l, f, d or n. NULL: the text is wrong,
  * and *error says how. A program is never freed. */
 ptx_program *ptx_parse(const char *text, const char *constraints, struct ptx_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* wgmma's 64-bit descriptor of a matrix in shared memory (descriptor.c). */
-#ifndef DESCRIPTOR_H
-#define DESCRIPTOR_H
+#pragma once
 
 #include "ptx/handlers/handler.h"
 
@@ -29,4 +28,3 @@ void descriptor_tell(struct worker *w, int op, uint64_t bits, int transposed, in
 /* Reads the matrix into to[outer][16]. */
 void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int outer,
                      uint16_t *to);
-#endif

@@ -1,6 +1,5 @@
 /* Declarations that the files of `check` share. */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include "device/device.h"
 
@@ -313,5 +312,3 @@ void sums_in_order(int asked); /* cpu/trace.h */
 /* --- check.c, for faults.c -------------------------------------------------------------------- */
 extern uint32_t statement[MAX_THREADS]; /* the code of each thread's last statement of inline PTX */
 void races_end(void);                   /* reports the races that were deferred */
-
-#endif
