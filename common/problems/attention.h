@@ -44,9 +44,6 @@ kf_cost kf_attention_cost(const kf_case *c);
 
 /* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
 double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
-/* The relative error of one key's probability; least_sum: sum over the keys of p
- * exp(-score_error). */
-double kf_probability_error(double score_error, double least_sum, int64_t keys, double u);
 
 /* --- The plain implementation that low precision is compared with (plain.c) ------------------- */
 

@@ -239,10 +239,6 @@ extern const int ptx_form_count;
 extern const char *const ptx_modifier_names[PTX_MODIFIERS];
 extern const char *const ptx_special_names[]; /* by enum ptx_special; ends with NULL */
 
-/* --- forms.c ---------------------------------------------------------------------------------- */
-/* N of the shape m64nNk16. */
-int ptx_columns(const ptx_insn *i);
-
 /* --- parse.c ---------------------------------------------------------------------------------- */
 /* constraints[k] is the constraint of operand %k: h, r, l, f, d or n. NULL: the text is wrong,
  * and *error says how. A program is never freed. */
