@@ -47,7 +47,6 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     struct worker *w = cpu_worker;
     if (!w || !w->running || number == SIGABRT) {
         signal(number, SIG_DFL); /* no kernel's fault: let it happen again */

@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* Functions of CUDA's API, hooks, and handlers of instructions have given parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* TRACE(block(w, place)) calls trace_block: the macros add the prefix. */
 #ifndef CPU_SHARED
 #ifndef CPU_TRACE
@@ -193,7 +196,6 @@ void trace_descriptor(struct worker *w, const char *text);
  * the whole of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_read(w, lane, (uintptr_t)p, bytes));
 }
 /* A read by ld.global.nc. */
@@ -206,13 +208,11 @@ static inline void ptx_read_cached(struct worker *w, int lane, const void *p, un
 }
 static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
 static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes,
                                    int acquires, const void *insn)
 {
-    (void)w, (void)lane, (void)bytes, (void)acquires, (void)insn;
 #if CPU_TRACE
     p = trace_lane_poll(w, lane, (uintptr_t)p, bytes, acquires, insn);
 #endif
@@ -220,22 +220,19 @@ static inline const void *ptx_poll(struct worker *w, int lane, const void *p, un
 }
 static inline void ptx_publish(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_publish(w, lane, (uintptr_t)p, bytes));
 }
 /* sums: additions of floating point. */
 static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes,
                               unsigned parts, int sums)
 {
-    (void)w, (void)lane, (void)p, (void)bytes, (void)parts, (void)sums;
     if (sums)
-        TRACE(lane_sum(w, lane, (uintptr_t)p, bytes));
+        TRACE_CHECK(lane_sum(w, lane, (uintptr_t)p, bytes), (void)0);
     TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes, parts));
 }
 /* A function that count has a counter for: ex2 is CPU_EXP, rcp CPU_DIV. */
 static inline void ptx_counted(int counter)
 {
-    (void)counter;
 #if CPU_TRACE
     cpu_trace_special(counter);
 #endif

@@ -17,7 +17,6 @@ static struct {
     size_t bytes, left; /* left: of bytes, how many no access has loaded yet */
     int thread;
 } cached_load;
-uint32_t statement[MAX_THREADS];
 
 void trace_launch(struct launch *l)
 {
@@ -79,11 +78,6 @@ void trace_block_again(struct worker *w)
     memcpy(written + ARENA_AT / 8, w->trace->written, shared_bits(w));
 }
 
-void trace_grid_opens(void)
-{
-    order_grid_opens();
-}
-
 void trace_block(struct worker *w, uint64_t place)
 {
     races_end();
@@ -99,21 +93,10 @@ void trace_block(struct worker *w, uint64_t place)
 
 void trace_launch_end(struct launch *l)
 {
-    (void)l;
     races_end();
     pending_block();
     proxy_block();
     registers_block();
-}
-
-void trace_grid_wait(struct worker *w)
-{
-    order_grid_wait((int)w->now);
-}
-
-void trace_grids_done(void)
-{
-    order_grids_done();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -238,7 +221,7 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
     }
 }
 
-/* What locate returns for memory without shadow cells. */
+/* The results of locate for memory without shadow cells. */
 enum { FORBIDDEN = -1, NOT_TRACKED = -2 };
 
 /* The position of p's shadow cell, counted in bytes; FORBIDDEN when a kernel may not access p;
@@ -471,7 +454,6 @@ static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const voi
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame)
 {
-    (void)frame;
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;
@@ -553,11 +535,6 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
 
 /* --- Inline PTX ------------------------------------------------------------------------------- */
 
-static int thread_at(const struct worker *w, int lane)
-{
-    return (int)(w->now / WARP * WARP) + lane;
-}
-
 /* An access by a lane's statement. */
 static int64_t lane_seen(struct worker *w, int lane, enum kind kind, uintptr_t p, unsigned bytes)
 {
@@ -580,7 +557,6 @@ static int64_t strong_seen(struct worker *w, int lane, enum kind kind, uintptr_t
 
 void trace_asm(struct worker *w, const void *from, const void *frame)
 {
-    (void)frame;
     symbols_statement(statement[w->now] = code_of(from));
 }
 
@@ -602,7 +578,6 @@ void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
-    (void)parts;
     int thread = thread_at(w, lane);
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }
@@ -610,7 +585,6 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
                             const void *insn)
 {
-    (void)insn;
     const int64_t at = strong_seen(w, lane, READ, p, bytes);
     if (at < 0 || at >= (int64_t)ARENA_AT)
         return (const void *)p;
@@ -639,16 +613,6 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
     }
 }
 
-void trace_mma(struct worker *w, uint64_t flops)
-{
-    (void)w, (void)flops;
-}
-
-void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
-{
-    (void)w, (void)flops, (void)bytes;
-}
-
 /* The bytes that a copy reads need not be a power of 2, and their address is as aligned as the
  * one that it writes. */
 static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned read)
@@ -670,22 +634,11 @@ static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned byte
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
                        unsigned read, int around_l1)
 {
-    (void)around_l1;
     const int thread = thread_at(w, lane);
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
                   source, read);
-}
-
-void trace_async_commit(struct worker *w, int lane)
-{
-    pending_commit(thread_at(w, lane));
-}
-
-void trace_async_wait(struct worker *w, int lane, int pending)
-{
-    pending_wait(thread_at(w, lane), pending);
 }
 
 int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
@@ -736,116 +689,8 @@ void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atom
     proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
 }
 
-void trace_proxy_read_done(struct worker *w, int lane, int op)
-{
-    proxy_read_done(op, thread_at(w, lane));
-}
-
-void trace_proxy_done(struct worker *w, int lane, int op)
-{
-    proxy_done(op, thread_at(w, lane));
-}
-
-void trace_proxy_fence(struct worker *w, int lane, int spaces)
-{
-    clock_fence(thread_at(w, lane), spaces);
-}
-
-/* --- mbarriers -------------------------------------------------------------------------------- */
-
-void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
-{
-    int thread = thread_at(w, lane);
-    phase_made(thread, statement[thread], id, (uintptr_t)w->arena + at);
-}
-
-void trace_mbarrier_fence(struct worker *w, int lane)
-{
-    phase_fence(thread_at(w, lane));
-}
-
-void trace_mbarrier_use(struct worker *w, int lane, int id)
-{
-    int thread = thread_at(w, lane);
-    phase_used(thread, statement[thread], id);
-}
-
-void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
-{
-    int thread = thread_at(w, lane);
-    phase_expects(thread, statement[thread], id, bytes);
-}
-
-void trace_mbarrier_arrive(struct worker *w, int lane, int id)
-{
-    int thread = thread_at(w, lane);
-    phase_arrives(thread, statement[thread], id);
-}
-
-void trace_mbarrier_phase(struct worker *w, int id)
-{
-    phase_complete((int)w->now, id);
-}
-
-void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
-{
-    int thread = thread_at(w, lane);
-    phase_asked(thread, statement[thread], id, parity);
-}
-
-void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
-{
-    int thread = thread_at(w, lane);
-    phase_waited(thread, statement[thread], id, parity);
-}
-
-void trace_mbarrier_copies(struct worker *w, int lane, int id)
-{
-    (void)w;
-    int thread = thread_at(w, lane);
-    phase_copies(thread, statement[thread], id, pending_hand_over(thread));
-}
-
-void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
-{
-    int thread = thread_at(w, lane);
-    phase_loads(w, thread, statement[thread], id, op, bytes);
-}
-
-void trace_mbarrier_end(struct worker *w)
-{
-    mbarriers_end(w);
-}
-
-void trace_registers_issue(struct worker *w, int thread)
-{
-    (void)w;
-    registers_issue(thread, statement[thread]);
-}
-
-void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_hold(w, thread, p, sums);
-}
-
-void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_release(w, thread, p, sums);
-}
-
 void trace_descriptor(struct worker *w, const char *text)
 {
     if (text)
         registers_report(DESCRIPTOR, (int)w->now, statement[w->now], text);
-}
-
-void trace_registers_count(struct worker *w, int count, int more)
-{
-    registers_count(w, statement[w->now], count, more);
-}
-
-void trace_registers_fence(struct worker *w, int warp)
-{
-    (void)w;
-    registers_fence(warp);
 }

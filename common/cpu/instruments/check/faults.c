@@ -52,12 +52,10 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 
 void cpu_trace_special(int counter)
 {
-    (void)counter;
 }
 
 void cpu_trace_named(const char *name, uint64_t amount)
 {
-    (void)name, (void)amount;
 }
 
 /* The numbers of codes[] that the threads wait at, of[thread], or -1. Returns how many there
@@ -192,7 +190,6 @@ int trace_allow_misaligned(void *context)
         code[0] = 0xf3; /* movdqa becomes movdqu */
     return 1;
 #else
-    (void)context;
     return 0;
 #endif
 }
@@ -270,7 +267,7 @@ static void __attribute__((constructor)) at_start(void)
 
 void trace_reset(void)
 {
-    order_grids_done(); /* which forgets the stream of the last launch */
+    trace_grids_done(); /* which forgets the stream of the last launch */
     if (memory_leaks())
         handles_leak();
 }

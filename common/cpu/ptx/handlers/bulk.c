@@ -12,7 +12,6 @@
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
     int op = TRACE_CHECK(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
-    (void)w, (void)b, (void)tile, (void)loads, (void)atomic;
 #if CPU_TRACE == 2
     const size_t width = box_row_bytes(b);
     for (size_t row = 0; row < box_rows(b); row++) {
@@ -90,7 +89,6 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_bulk_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)i, (void)reg;
     bulk_commit(w);
 }
 

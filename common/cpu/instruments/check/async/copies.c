@@ -114,9 +114,9 @@ void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_
     pending_copies++;
 }
 
-void pending_commit(int thread)
+void trace_async_commit(struct worker *w, int lane)
 {
-    groups[thread]++;
+    groups[thread_at(w, lane)]++;
 }
 
 int pending_hand_over(int thread)
@@ -176,8 +176,9 @@ static void finish(uint32_t i, int waited)
     pending_copies--;
 }
 
-void pending_wait(int thread, int pending)
+void trace_async_wait(struct worker *w, int lane, int pending)
 {
+    const int thread = thread_at(w, lane);
     uint64_t waited = pending < 0                          ? UINT64_MAX
                       : groups[thread] > (uint64_t)pending ? groups[thread] - (uint64_t)pending
                                                            : 0;

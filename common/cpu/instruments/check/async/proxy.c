@@ -333,16 +333,17 @@ static void waited(struct waits *w, const struct op *o, int thread)
         w->r[w->n++] = now;
 }
 
-void proxy_read_done(int op, int thread)
+void trace_proxy_read_done(struct worker *w, int lane, int op)
 {
-    waited(&ops[op].read, &ops[op], thread);
+    waited(&ops[op].read, &ops[op], thread_at(w, lane));
 }
 
 /* The operation's write to global memory becomes an ordinary write, made now by the thread that
  * waited: threads of other blocks too are ordered after the write if they are ordered after that
  * thread. */
-void proxy_done(int op, int thread)
+void trace_proxy_done(struct worker *w, int lane, int op)
 {
+    const int thread = thread_at(w, lane);
     struct op *o = &ops[op];
     int left = 0;
     for (int i = 0; i < n_pieces; i++) {
