@@ -263,7 +263,7 @@ void trace_handle_destroyed(const void *handle);
 void trace_handle_list(const void *head);
 void trace_reset(void); /* the device is about to forget all allocations */
 
-/* --- units/units.c ---------------------------------------------------------------------------- */
+/* --- units/units.c, units/mbarriers.c --------------------------------------------------------- */
 /* The state that instructions leave behind in a block: copies in flight, mbarriers. */
 void units_begin_block(struct worker *w); /* there are no mbarriers yet */
 void units_end_block(struct worker *w);   /* copies that nobody has waited for take effect */

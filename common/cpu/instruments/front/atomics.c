@@ -94,12 +94,10 @@ ATOMICS(64, uint64_t)
 
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order)
 {
-    (void)order;
 }
 void __tsan_init(void)
 {
