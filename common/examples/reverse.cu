@@ -1,6 +1,7 @@
 /* reverse: a first kernel of one's own. Each block reverses its part of an array, through
  * shared memory. It is right on many machines, and wrong: chapter 3 finds out why. */
 #include <stdio.h>
+#include <stdlib.h>
 
 // snippet: reverse
 __global__ void reverse(const float *x, float *y)
