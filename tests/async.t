@@ -200,7 +200,7 @@ my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/thread 31 \(lane 31\): mbarrier\.arrive\.expect_tx\.shared::cta\.b64: 1 arrivals too many on full, whose phase 0 \(parity 0\) lacks 512 of 512 bytes$/m, "mbarrier"],
     ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x540: need a multiple of 128$/m, "misaligned"],
     ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m, "out of bounds"],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m, ""],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m, "descriptor"],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m, "misaligned"],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m, "misaligned"],
     ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x14f0: the block's shared memory ends at 0x1508$/m, "mbarrier, out of bounds, pending copy, shared race"],
@@ -210,6 +210,7 @@ my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m, "mbarrier"],
     ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x10$/m, "mbarrier"],
     ["cudaErrorLaunchFailure", qr/mbarrier\.try_wait\.parity\.shared::cta\.b64: parity 3: need 0 or 1$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.shared::\S+: the tensor map has 2 dimensions$/m, "descriptor"],
 );
 my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
 my @wgmma_faults = (

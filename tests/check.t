@@ -304,6 +304,21 @@ my @told = split /\n/, $wrong // "";
 is(scalar @told, @expected + 1, "and what it may not") or diag($sides{out}, $sides{err});
 is(substr($told[$_] // "", 0, length $expected[$_]), $expected[$_], "sides.cu: $expected[$_]") for 0 .. $#expected;
 
+# What check cannot follow ends the kernel, and is no "no findings".
+spew("$dir/grid.cu", <<'END');
+#include <cooperative_groups.h>
+__global__ void keeps()
+{
+    __shared__ uint64_t full;
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(&full)));
+    cooperative_groups::this_grid().sync();
+}
+int main() { return cudaLaunchCooperativeKernel((const void *)keeps, 2, 1, NULL, 0, NULL) || cudaDeviceSynchronize(); }
+END
+my %grid = run("$cudacc -w $dir/grid.cu -o $dir/grid && $dir/grid");
+ok($grid{code} == 1 && $grid{err} =~ /^mbarrier: check does not follow mbarriers and asynchronous copies over a grid\.sync; in block/m,
+    "an mbarrier over a grid.sync") or diag("exit code $grid{code}\n$grid{err}");
+
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");

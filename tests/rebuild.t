@@ -137,7 +137,7 @@ is("$r{out}" . ages(), "42\n$before", "an edit of README.md builds nothing");
 edit("$tree/common/cpu/ptx/handlers/integer.c", "operand(i, 1, reg) + operand", "operand(i, 1, reg) - operand");
 %r = in_tree($add);
 is("$r{code} $r{out}$r{err}", "0 -38\n", "a program that is kept sees an edit of the runtime");
-edit("$tree/common/cpu/include/cpu/math.h", "#define CPU_MATH_H", "#define CPU_MATH_H\n#error edited");
+edit("$tree/common/cpu/include/cpu/math.h", "#pragma once", "#pragma once\n#error edited");
 %r = in_tree($add);
 like("$r{code} $r{err}", qr/\A[1-9].*cpu\/math\.h.*edited/s, "and one of a header that is precompiled");
 

@@ -1,7 +1,6 @@
 /* diagnosis.h: what the comparison of one output with its reference found, for steps that predict
  * how a bug shows. harness.h includes it. */
-#ifndef KF_DIAGNOSIS_H
-#define KF_DIAGNOSIS_H
+#pragma once
 
 #include "harness.h"
 
@@ -33,5 +32,4 @@ int64_t kf_wrong_by(const kf_run *run, const char *output, void (*reference)(kf_
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -5,8 +5,7 @@
  *
  * tensor.h and diagnosis.h come with it: arrays by name, and what a wrong output looks like.
  * Beside it: problem.h for a reference of one's own, tuned.h and timeline.cuh for few. */
-#ifndef KF_HARNESS_H
-#define KF_HARNESS_H
+#pragma once
 
 #include "tensor.h"
 #include <cuda_runtime_api.h>
@@ -140,4 +139,3 @@ void kf_check(cudaError_t error, const char *what, const char *file, int line);
 }
 #endif
 #include "diagnosis.h"
-#endif

@@ -1,6 +1,5 @@
 /* problem.h: what the setup and the reference of a problem may call, beside harness.h. */
-#ifndef KF_PROBLEM_H
-#define KF_PROBLEM_H
+#pragma once
 
 #include "harness.h"
 
@@ -71,5 +70,4 @@ double kf_uniform_sum(double squares);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -53,7 +53,6 @@
  * |log(sum)|). */
 #include "attention.h"
 #include "rope.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +90,9 @@ double kf_score_error(int D, int R, double u, double abs_dot, double norms, doub
     return error / sqrt((double)D);
 }
 
-double kf_probability_error(double score_error, double least_sum, int64_t keys, double u)
+/* The relative error of one key's probability; least_sum: sum over the keys of p
+ * exp(-score_error). */
+static double probability_error(double score_error, double least_sum, int64_t keys, double u)
 {
     return exp(score_error) / least_sum - 1.0 + 2.0 * kf_gamma(keys, u) + 8.0 * u;
 }
@@ -228,7 +229,7 @@ static double *floor_of_row(const job *j, int64_t row, int64_t first, int64_t ke
         least_sum += p[i] * exp(-fine[i]);
     for (int64_t i = 0; i < keys; i++) {
         const float *value = j->v + (first + i) * D;
-        double relative = kf_probability_error(fine[i], least_sum, keys, u);
+        double relative = probability_error(fine[i], least_sum, keys, u);
         double rounded = (1 + relative) * (t * p[i] + j->half_step);
         for (int d = 0; d < D; d++) {
             double size = rounded * fabs(value[d]);
@@ -298,7 +299,7 @@ static void query_row(void *context, int64_t row)
     }
     for (int64_t i = 0; i < keys; i++) {
         const float *value = j->v + (first + i) * D;
-        double relative = kf_probability_error(ds[i], least_sum, keys, u);
+        double relative = probability_error(ds[i], least_sum, keys, u);
         double error = p[i] * (relative + t * (1 + relative)) + j->half_step;
         for (int d = 0; d < D; d++) {
             want[d] += p[i] * value[d];

@@ -5,8 +5,7 @@
  * causal: a query sees the keys whose position is not larger than its own. A query that sees no
  * key (causal with Sq > Sk) has the result 0. RoPE rotates the first R of D dimensions of q and
  * k; R = 0 means no RoPE. */
-#ifndef KF_ATTENTION_H
-#define KF_ATTENTION_H
+#pragma once
 
 #include "harness/problem.h"
 
@@ -45,9 +44,6 @@ kf_cost kf_attention_cost(const kf_case *c);
 
 /* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
 double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
-/* The relative error of one key's probability; least_sum: sum over the keys of p
- * exp(-score_error). */
-double kf_probability_error(double score_error, double least_sum, int64_t keys, double u);
 
 /* --- The plain implementation that low precision is compared with (plain.c) ------------------- */
 
@@ -58,5 +54,4 @@ void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const floa
 
 #ifdef __cplusplus
 }
-#endif
 #endif

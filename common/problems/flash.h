@@ -5,8 +5,7 @@
  * o and the mask are those of attention.h, without RoPE: the last query sees the last key. lse
  * is the natural logarithm of the sum of exp(q k^T / sqrt(D)) over the keys that a query sees. A
  * query that sees no key has o = 0 and lse = -Inf. Bounds assume that scores and sums are fp32. */
-#ifndef KF_FLASH_H
-#define KF_FLASH_H
+#pragma once
 
 #include "attention.h"
 
@@ -49,5 +48,4 @@ kf_cost kf_flash_cost(const kf_case *c);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -13,8 +13,7 @@
  * nothing to dk and dv. o and lse are rounded inputs like all others. Bounds assume that P,
  * delta, dP and dS are fp32, that P and dS are rounded to fp16 for their products, and that all
  * sums are fp32. */
-#ifndef KF_FLASH_BACKWARD_H
-#define KF_FLASH_BACKWARD_H
+#pragma once
 
 #include "flash.h"
 
@@ -54,5 +53,4 @@ kf_cost kf_flash_both_cost(const kf_case *c);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* flash_backward_cases.h: cases where backward kernels that work in tiles go wrong. They are never
  * timed; the small ones run on a CPU. Timed cases are KF_FLASH_TIMED of flash_cases.h. */
-#ifndef KF_FLASH_BACKWARD_CASES_H
-#define KF_FLASH_BACKWARD_CASES_H
+#pragma once
 
 #include "flash_backward.h"
 #include "flash_cases.h"
@@ -69,5 +68,3 @@
         KF_FLASH_ONE("integers-long", 8, 8191, 8191, 64, true, KF_FLASH_EXACT_SUMS | KF_LARGE),    \
         KF_FLASH_ONE("integers-long-D128", 8, 4099, 8191, 128, false,                              \
                      KF_FLASH_EXACT_SUMS | KF_LARGE)
-
-#endif

@@ -5,8 +5,7 @@
  * the flags `more` to the cases from 2048 on, but at_8192 to those of 8192, since KF_ALONE takes
  * seconds per case and variant. KF_FLASH_ODD: cases where kernels that work in tiles go wrong.
  * They are never timed; the small ones run on a CPU. */
-#ifndef KF_FLASH_CASES_H
-#define KF_FLASH_CASES_H
+#pragma once
 
 #include "flash.h"
 
@@ -89,5 +88,3 @@
         KF_FLASH_ONE("ones", 1, 70, 300, 64, false, KF_ONES),                                      \
         KF_FLASH_ONE("ones-D128", 2, 33, 500, 128, true, KF_ONES),                                 \
         KF_FLASH_ONE("integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE)
-
-#endif

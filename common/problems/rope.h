@@ -3,8 +3,7 @@
  * angle = position * base^(-2i/R), base 10000 (Su et al. 2021, RoFormer, section 3.2.2), rotates
  * the first R of D dimensions. Pairs are NeoX halves, x[i] with x[i + R/2], or interleaved,
  * x[2i] with x[2i + 1]. */
-#ifndef KF_ROPE_H
-#define KF_ROPE_H
+#pragma once
 
 #include "harness/problem.h"
 
@@ -47,5 +46,4 @@ double kf_rotation_error(double x1, double x2, double c, double s, double u, dou
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -18,8 +18,7 @@
  * the other number. Bounds allow only for that. The run's extra error is the error of a cosine or
  * sine. A gradient may be rounded to fp16 once before it is rotated back, as happens if two
  * kernels do it. */
-#ifndef KF_ROPE_FLASH_H
-#define KF_ROPE_FLASH_H
+#pragma once
 
 #include "flash_backward.h"
 
@@ -46,5 +45,4 @@ kf_cost kf_rope_flash_backward_cost(const kf_case *c);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

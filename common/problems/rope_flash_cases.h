@@ -5,8 +5,7 @@
  * run, and is the data of a case; names are forward-D128-S8192 and so on. KF_ROPE_FLASH_ODD:
  * cases where tiling, or the look-up of positions in tables, goes wrong. They are
  * never timed; the small ones run on a CPU. */
-#ifndef KF_ROPE_FLASH_CASES_H
-#define KF_ROPE_FLASH_CASES_H
+#pragma once
 
 #include "rope_flash.h"
 
@@ -70,5 +69,3 @@
         KF_ROPE_FLASH_CASE(pass, "outliers", 1, 1, 150, 200, 64, true, 40, KF_OUTLIERS),           \
         KF_ROPE_FLASH_CASE(pass, "odd-1000", 1, 8, 1000, 1000, 64, true, 0, KF_LARGE),             \
         KF_ROPE_FLASH_CASE(pass, "odd-1000-D128", 1, 8, 1000, 1000, 128, true, 9000, KF_LARGE)
-
-#endif

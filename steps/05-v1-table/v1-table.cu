@@ -16,7 +16,7 @@
  *          bytes but bank conflicts in the L1 cache: one unused float per row of the table takes
  *          most of it away (v1-padded).
  */
-#include "cuda/rope_ladder.cuh"
+#include "cuda/rope_ladder.cuh" // the baseline, the cases of steps 05 to 13, ladder_main
 
 // Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);

@@ -1,6 +1,5 @@
 /* Checks for the CPU backend's tests: one line each, and an exit code that tells. */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <cstdio>
 
@@ -32,5 +31,3 @@ static int check_result()
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * FAKE_HEAT=percent                         work takes so much longer on a hot device
  * FAKE_RATES=1                              the device says its clock rate and power
  * FAKE_CPU=1                                kf_on_cpu() */
-#ifndef FAKE_H
-#define FAKE_H
+#pragma once
 #include "harness/run/run.h"
 #include "problems/attention.h"
 
@@ -25,5 +24,3 @@ extern double fake_launch_us; /* host time of a launch: what the stream clock se
 extern double fake_heat;      /* share of its time that work takes longer on a hot device */
 extern double fake_drift;     /* and by which it takes longer with each second that passes */
 extern bool fake_behind;      /* the host goes on while the device works, as on a real one */
-
-#endif

@@ -1,6 +1,5 @@
 /* unit.h: TAP lines for unit tests in C. A test program prints its plan last. */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 #include "harness/run/run.h"
 #include "problems/attention.h"
 #include "problems/rope.h"
@@ -35,5 +34,3 @@ static inline kf_run unit_attention(const kf_case *c, uint64_t seed)
     kf_attention_setup(&run);
     return run;
 }
-
-#endif

@@ -197,11 +197,19 @@ __global__ void no_parity(const char *, const __grid_constant__ CUtensorMap)
     barrier_wait(shared_address(&full), 3);
 }
 
+__global__ void load_of_other_rank(const char *, const __grid_constant__ CUtensorMap map)
+{
+    __shared__ alignas(128) char tile[4096];
+    __shared__ uint64_t full;
+    barrier_init(shared_address(&full), 1);
+    load_box(3, shared_address(tile), &map, shared_address(&full), {{0, 0, 0}});
+}
+
 typedef void kernel(const char *, const CUtensorMap);
-static kernel *const kernels[] = {missing_bytes,    in_a_ring,      never_made,   two_arrive,
-                                  misaligned_tile,  no_map,         other_rank,   odd_bytes,
-                                  odd_address,      past_the_end,   asks_in_vain, waits_in_vain,
-                                  gives_up_waiting, from_two_lines, stored_over,  no_parity};
+static kernel *const kernels[] = {
+    missing_bytes,    in_a_ring,      never_made,  two_arrive,   misaligned_tile,   no_map,
+    other_rank,       odd_bytes,      odd_address, past_the_end, asks_in_vain,      waits_in_vain,
+    gives_up_waiting, from_two_lines, stored_over, no_parity,    load_of_other_rank};
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,5 @@
 /* bulk.h: bulk copies and mbarriers for the programs here, an instruction a function. */
-#ifndef BULK_H
-#define BULK_H
+#pragma once
 
 #include "record.h"
 
@@ -120,4 +119,3 @@ static inline decltype(&cuTensorMapEncodeTiled) encoder()
     }
     return (decltype(&cuTensorMapEncodeTiled))f;
 }
-#endif

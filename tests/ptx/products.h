@@ -1,7 +1,6 @@
 /* Operands of matrix products that show how the sums are rounded, and how far from its exact value
  * an element may be. */
-#ifndef PRODUCTS_H
-#define PRODUCTS_H
+#pragma once
 
 #include "record.h"
 #include <math.h>
@@ -218,4 +217,3 @@ static int outside(const struct form *f, const char *a, const char *b, const cha
         }
     return bad;
 }
-#endif

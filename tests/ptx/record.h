@@ -1,8 +1,7 @@
 /* What the programs here share. Each is plain CUDA: nvcc makes it for a GPU, cudacc for the CPU. It
  * prints one line an instruction and kind of operands, with the results' bits in hex or, where
  * there are many, hashes of them. Operands come from a counter, so both machines get the same. */
-#ifndef RECORD_H
-#define RECORD_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -82,4 +81,3 @@ static inline void to_host(void *host, const void *device, size_t bytes)
     need(cudaGetLastError(), "launch");
     need(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
 }
-#endif

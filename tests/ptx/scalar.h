@@ -7,8 +7,7 @@
  * The string has a letter for each input, for its kind: see the classes below. MAIN ends the file.
  * What a line prints depends on its number in the file. So a new instruction gets a new file: a
  * line in an old one would change what an H200 has printed for the lines behind it. */
-#ifndef SCALAR_H
-#define SCALAR_H
+#pragma once
 
 #include "record.h"
 
@@ -240,4 +239,3 @@ enum { first_op = __COUNTER__ + 1 };
         try_ops<0, op_count>::all();                                                               \
         return any_wrong;                                                                          \
     }
-#endif

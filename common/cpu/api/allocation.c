@@ -223,7 +223,6 @@ static cudaError_t run_free(void *state)
 
 static void drop_nothing(void *state)
 {
-    (void)state;
 }
 
 cudaError_t memory_graph_free(void *p, struct work *work)
@@ -360,7 +359,6 @@ cudaError_t cudaMallocHost(void **p, size_t bytes)
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
     TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
-    (void)flags;
     return memory_allocate(p, bytes, cudaMemoryTypeHost);
 }
 

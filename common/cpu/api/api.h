@@ -1,6 +1,5 @@
 /* The runtime API: declarations that its files share. */
-#ifndef API_H
-#define API_H
+#pragma once
 
 #include "device/device.h"
 
@@ -95,5 +94,3 @@ cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, 
 /* --- device.c --------------------------------------------------------------------------------- */
 /* cudaDeviceReset calls `forget` before it frees memory. */
 void device_at_reset(void (*forget)(void));
-
-#endif

@@ -160,7 +160,6 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
 
 cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags)
 {
-    (void)deviceFlags, (void)flags;
     return cudaSetDevice(device);
 }
 
@@ -223,7 +222,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
                                       int to)
 {
-    (void)attribute, (void)from, (void)to;
     return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
 }
 
@@ -266,7 +264,6 @@ cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 /* As on all GPUs since Maxwell, banks are four bytes wide whatever the setting. */
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
-    (void)config;
     return result(cudaSuccess);
 }
 

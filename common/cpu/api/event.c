@@ -16,7 +16,6 @@ struct CUevent_st {
 
 static cudaError_t create(cudaEvent_t *event, unsigned flags, const void *site)
 {
-    (void)site;
     if (!event)
         return result(cudaErrorInvalidValue);
     *event = calloc(1, sizeof **event);
@@ -76,7 +75,6 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    (void)flags;
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);

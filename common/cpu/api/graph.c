@@ -285,7 +285,6 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                                      const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
                                      size_t count)
 {
-    (void)edges;
     int fits = graph && ((from && to) || !count);
     for (size_t i = 0; fits && i < count; i++)
         fits = from[i] && to[i] && from[i]->graph == graph && to[i]->graph == graph;
@@ -343,7 +342,6 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    (void)stream;
     return result(exec ? cudaSuccess : cudaErrorInvalidValue);
 }
 

@@ -261,13 +261,11 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 
 cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config)
 {
-    (void)config;
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig config)
 {
-    (void)config;
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
@@ -284,6 +282,5 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    int threads, size_t shared,
                                                                    unsigned flags)
 {
-    (void)flags;
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared);
 }

@@ -13,7 +13,6 @@ static int helpers, busy;
 
 static void *helper(void *unused)
 {
-    (void)unused;
     struct worker *w = worker_new();
     pthread_mutex_lock(&pool);
     for (uint64_t last = 0;;) {

@@ -104,7 +104,6 @@ enum { GREATEST = -5 }; /* the highest priority; the lowest is 0 */
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
 {
-    (void)site;
     if (cpu_in_kernel())
         return result(children_make_stream(stream, flags));
     if (!stream || flags > cudaStreamNonBlocking)
@@ -344,7 +343,6 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           const cudaGraphEdgeData *edges, size_t count,
                                           enum cudaStreamCaptureMode mode)
 {
-    (void)edges;
     if (!graph || (count && !after))
         return result(cudaErrorInvalidValue);
     return begin_capture(stream, graph, mode);
@@ -380,7 +378,6 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
                                                 unsigned flags)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    (void)edges;
     if (flags > cudaStreamSetCaptureDependencies || (count && !after))
         return result(cudaErrorInvalidValue);
     cudaError_t error = cudaStreamIsCapturing(stream, &status);

@@ -1,6 +1,5 @@
 /* Graphs and streams: declarations that graph.c, stream.c and event.c share. */
-#ifndef STREAM_H
-#define STREAM_H
+#pragma once
 
 #include "api/api.h"
 #include <pthread.h>
@@ -66,5 +65,3 @@ int stream_is_legacy(const struct CUstream_st *s);
 /* Invalidates every capture that the legacy stream would have to wait for. True if there was
  * one. */
 int capture_breaks_legacy(const struct CUstream_st *s);
-
-#endif

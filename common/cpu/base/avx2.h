@@ -1,8 +1,7 @@
 /* Two versions of a function: one for any x86-64, one for a CPU with AVX2, whose loops use
  * longer vectors. Both are compiled from the same inline function and compute the same bits, as
  * no multiplication is fused with an addition. */
-#ifndef AVX2_H
-#define AVX2_H
+#pragma once
 
 #define IN_BOTH                                                                                    \
     static inline __attribute__((always_inline)) /* the inline function behind both versions */
@@ -19,6 +18,4 @@ static inline int has_avx2(void)
 {
     return 0;
 }
-#endif
-
 #endif

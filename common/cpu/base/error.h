@@ -1,7 +1,6 @@
 /* Errors: the line on stderr, and the errors that the runtime API remembers. Every file calls
  * this one, and it calls none. */
-#ifndef ERROR_H
-#define ERROR_H
+#pragma once
 
 #include "cuda_runtime_api.h"
 
@@ -22,5 +21,3 @@ cudaError_t sticky_error(void);
 void set_sticky_error(cudaError_t error);
 cudaError_t swap_last_error(cudaError_t error); /* of this OS thread; returns the one before */
 void forget_errors(void); /* the sticky error, and the last one of this OS thread */
-
-#endif

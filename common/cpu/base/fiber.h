@@ -1,7 +1,6 @@
 /* A fiber is a stack and the place where it stopped. A CUDA thread that waits keeps its fiber; a
  * thread that ends without ever waiting leaves its fiber to the next thread (scheduler.c). */
-#ifndef FIBER_H
-#define FIBER_H
+#pragma once
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ int fiber_is_guard(const char *area, int count, const void *address);
 
 /* Saves the present place in *from and continues at *to. */
 void fiber_switch(struct fiber *from, struct fiber *to) __asm__("cpu_fiber_switch");
-
-#endif

@@ -1,6 +1,5 @@
 /* Floating-point numbers of PTX's formats, as doubles and back. */
-#ifndef PTX_REAL_H
-#define PTX_REAL_H
+#pragma once
 
 #include "base/types.h"
 
@@ -66,5 +65,3 @@ static inline enum ptx_type ptx_single(enum ptx_type type)
 {
     return type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : type;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The types of values in registers and memory, under PTX's names. */
-#ifndef TYPES_H
-#define TYPES_H
+#pragma once
 
 /* Types: name, bits, and what kind of number that is. */
 #define PTX_TYPE_LIST(X)                                                                           \
@@ -32,5 +31,3 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
 /* --- types.c ---------------------------------------------------------------------------------- */
 extern const char *const ptx_type_names[PTX_TYPES];
 extern const unsigned char ptx_type_bits[PTX_TYPES], ptx_type_kinds[PTX_TYPES];
-
-#endif

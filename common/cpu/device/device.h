@@ -1,6 +1,5 @@
 /* The device: blocks, warps and threads, and their execution. */
-#ifndef DEVICE_H
-#define DEVICE_H
+#pragma once
 
 #define _GNU_SOURCE /* for sigsetjmp, sigaltstack and the like; so this header comes first */
 #define _DARWIN_C_SOURCE
@@ -47,10 +46,9 @@ struct launch {
     struct worker *_Atomic workers; /* workers that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;
-    /* Of a cooperative launch: blocks that wait at the grid's barrier, blocks that have ended,
-     * and how often the barrier has opened. */
-    uint64_t at_grid, ended, rounds;
-    struct child *children; /* launches by its threads; children.c */
+    uint64_t at_grid, ended; /* cooperative: blocks that wait at grid.sync, blocks that ended */
+    uint64_t rounds;         /* how often grid.sync has opened */
+    struct child *children;  /* launches by its threads; children.c */
     size_t n_children;
     atomic_int told_depth; /* a launch that is too deep has been reported */
 };
@@ -90,8 +88,8 @@ struct group {
     const void *what;
     unsigned mask, arrived;
     int line;
-    /* Lets the lanes go on if all lanes that have not exited have arrived. */
-    void (*go_on)(struct worker *w, int warp, struct group *g);
+    /* Completes the operation if all lanes of the mask that have not exited have arrived. */
+    void (*reconverge)(struct worker *w, int warp, struct group *g);
 };
 
 struct warp {
@@ -138,11 +136,9 @@ struct worker {
     int size, live;
     unsigned ready_warps;       /* warps with a ready lane */
     int yielded, slept, looped; /* by __nanosleep; by a loop in inline PTX */
-    /* How often in a row all threads of the block that could run have slept, and when they last
-     * did. GONE if the worker has no block. */
-    atomic_uint sleeps;
-    atomic_ullong slept_at;
-    struct worker *peer; /* the launch's next worker */
+    atomic_uint sleeps;         /* how often in a row all runnable threads slept; GONE: no block */
+    atomic_ullong slept_at;     /* when they last did, in nanoseconds */
+    struct worker *peer;        /* the launch's next worker */
     pthread_t os_thread;
     struct looks looks;
     uint64_t random;
@@ -258,5 +254,3 @@ struct capability {
     int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
 };
 struct capability capability(void); /* the device's */
-
-#endif

@@ -47,14 +47,13 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     struct worker *w = cpu_worker;
     if (!w || !w->running || number == SIGABRT) {
         signal(number, SIG_DFL); /* no kernel's fault: let it happen again */
         TRACE_CHECK(dies(), (void)0);
         return;
     }
-    if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
+    if (number == SIGSEGV && TRACE_CHECK(allow_misaligned(context), 0))
         return;
     char what[100];
     if (number == SIGFPE)

@@ -4,12 +4,14 @@
  * (instruments/front/callbacks.h). The runtime is compiled once for each instrument; in a plain
  * program the hooks are empty. Files that are the same in all three (CPU_SHARED; runtime.mk
  * lists them) see neither CPU_TRACE nor the hooks. */
-#ifndef HOOKS_H
-#define HOOKS_H
+#pragma once
 
 #include "cpu/runtime.h"
 
 #include <stdint.h>
+
+/* Functions of CUDA's API, hooks, and handlers of instructions have given parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* TRACE(block(w, place)) calls trace_block: the macros add the prefix. */
 #ifndef CPU_SHARED
@@ -56,8 +58,8 @@ enum fault {
     FAULT_WAIT,        /* all running threads wait for an event that no thread can cause */
     FAULT_DEADLOCK,    /* all threads of a block wait, some of them for an mbarrier */
     FAULT_DIVERGENCE,  /* threads that have to meet are at different places */
-    FAULT_MBARRIER,    /* an mbarrier is used wrongly */
-    FAULT_DESCRIPTOR,  /* a matrix descriptor of wgmma is wrong */
+    FAULT_MBARRIER,    /* an mbarrier is used wrongly, or as check cannot follow */
+    FAULT_DESCRIPTOR,  /* a matrix descriptor of wgmma is wrong, or a tensor map's rank */
     FAULT_REGISTERS,   /* setmaxnreg requests an impossible number of registers */
     FAULT_ALIGNMENT,   /* an address or a size is not a multiple of its required alignment */
     FAULT_ADDRESS      /* an address lies outside the memory that the instruction may use */
@@ -104,8 +106,8 @@ int trace_release(struct worker *w, int warp);
 /* All threads wait: fills in threads[].caller of those that wait in inline PTX. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
-void trace_dies(void);            /* the program is about to die of a signal */
-int trace_goes_on(void *context); /* true: the access was misaligned, and can be made again */
+void trace_dies(void);                     /* the program is about to die of a signal */
+int trace_allow_misaligned(void *context); /* true: the access can be made again */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 
 /* Inline PTX. Lanes are those of the running thread's warp. `from` is the place in the kernel
@@ -194,7 +196,6 @@ void trace_descriptor(struct worker *w, const char *text);
  * the whole of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_read(w, lane, (uintptr_t)p, bytes));
 }
 /* A read by ld.global.nc. */
@@ -207,13 +208,11 @@ static inline void ptx_read_cached(struct worker *w, int lane, const void *p, un
 }
 static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
 static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes,
                                    int acquires, const void *insn)
 {
-    (void)w, (void)lane, (void)bytes, (void)acquires, (void)insn;
 #if CPU_TRACE
     p = trace_lane_poll(w, lane, (uintptr_t)p, bytes, acquires, insn);
 #endif
@@ -221,22 +220,19 @@ static inline const void *ptx_poll(struct worker *w, int lane, const void *p, un
 }
 static inline void ptx_publish(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_publish(w, lane, (uintptr_t)p, bytes));
 }
 /* sums: additions of floating point. */
 static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes,
                               unsigned parts, int sums)
 {
-    (void)w, (void)lane, (void)p, (void)bytes, (void)parts, (void)sums;
     if (sums)
-        TRACE(lane_sum(w, lane, (uintptr_t)p, bytes));
+        TRACE_CHECK(lane_sum(w, lane, (uintptr_t)p, bytes), (void)0);
     TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes, parts));
 }
 /* A function that count has a counter for: ex2 is CPU_EXP, rcp CPU_DIV. */
 static inline void ptx_counted(int counter)
 {
-    (void)counter;
 #if CPU_TRACE
     cpu_trace_special(counter);
 #endif
@@ -267,7 +263,7 @@ void trace_handle_destroyed(const void *handle);
 void trace_handle_list(const void *head);
 void trace_reset(void); /* the device is about to forget all allocations */
 
-/* --- units/units.c ---------------------------------------------------------------------------- */
+/* --- units/units.c, units/mbarriers.c --------------------------------------------------------- */
 /* The state that instructions leave behind in a block: copies in flight, mbarriers. */
 void units_begin_block(struct worker *w); /* there are no mbarriers yet */
 void units_end_block(struct worker *w);   /* copies that nobody has waited for take effect */
@@ -276,5 +272,3 @@ void units_forget(struct worker *w);      /* after a fault: such copies are drop
 int units_expire(struct worker *w);
 /* Says of each thread that waits for an mbarrier what it waits for. True: there are some. */
 int units_describe(struct worker *w);
-
-#endif

@@ -42,7 +42,7 @@ static int pick_lane(struct worker *w, unsigned bits)
 
 enum { GONE = 0xffffffff };
 
-static void goes_on(struct worker *w)
+static void reset_sleeps(struct worker *w)
 {
     atomic_store_explicit(&w->sleeps, 0, memory_order_relaxed);
 }
@@ -52,7 +52,7 @@ void block_open_group(struct worker *w, int warp, struct group *g)
     struct group open = *g;
     *g = w->warps[warp].group[--w->warps[warp].groups];
     TRACE(warp(w, warp, open.op, open.arrived));
-    goes_on(w);
+    reset_sleeps(w);
     block_make_ready(w, warp, open.arrived);
 }
 
@@ -75,7 +75,7 @@ static __attribute__((noinline)) void open_active(struct worker *w, int warp)
 /* All threads of the block that can run sleep. If all other running blocks have slept for as
  * long, and still sleep, nobody will wake them: they wait for a block that has not begun, or for
  * nobody. */
-static void sleeps_on(struct worker *w)
+static void count_sleep(struct worker *w)
 {
     enum { MANY = 1 << 17, RECENT = 100000000 }; /* RECENT: nanoseconds */
     struct timespec t;
@@ -99,7 +99,7 @@ static void sleeps_on(struct worker *w)
 static void wake_yielded(struct worker *w)
 {
     if (w->slept && !w->looped)
-        sleeps_on(w);
+        count_sleep(w);
     w->slept = w->looped = 0;
     for (int i = 0; i < MAX_WARPS; i++)
         if (w->warps[i].yielded) {
@@ -190,7 +190,7 @@ static void pause_once(struct worker *w)
 
 static void release(struct worker *w, struct barrier *b)
 {
-    goes_on(w);
+    reset_sleeps(w);
     pause_once(w);
     w->progress++;
     for (int i = 0; i < MAX_WARPS; i++)
@@ -212,7 +212,7 @@ void block_open_barrier(struct worker *w, struct barrier *b)
         fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
     if (w->threads[b->first].op == CPU_GRID_SYNC) {
         TRACE_COUNT(grid_barrier(w), (void)0);
-        w->rest = AT_GRID; /* until all blocks are: go_on_again */
+        w->rest = AT_GRID; /* until all blocks are: is_grid_open */
         return;
     }
     if (b == w->barriers && w->live < w->size)
@@ -226,11 +226,11 @@ static void thread_exits(struct worker *w)
     struct warp *warp = &w->warps[w->now / WARP];
     warp->live &= ~(1u << w->now % WARP);
     w->live--;
-    goes_on(w);
+    reset_sleeps(w);
     w->progress++;
     block_stop(w);
     for (int i = warp->groups - 1; i >= 0; i--)
-        warp->group[i].go_on(w, (int)(w->now / WARP), &warp->group[i]);
+        warp->group[i].reconverge(w, (int)(w->now / WARP), &warp->group[i]);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
         block_open_barrier(w, all); /* as on the GPU, exited threads are not waited for */
@@ -276,7 +276,7 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
 }
 
 /* Runs the block until it has ended or rests. */
-static void go_on(struct worker *w)
+static void run_block(struct worker *w)
 {
     int first = pick(w);
     if (enter(w, (unsigned)first))
@@ -319,7 +319,7 @@ static void begin_block(struct worker *w, uint64_t place)
     TRACE(block(w, place));
     w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
-    go_on(w);
+    run_block(w);
 }
 
 static void prepare(struct worker *w)
@@ -346,11 +346,11 @@ static void prepare(struct worker *w)
     w->variables = 0;
 }
 
-/* Joins the launch's list of workers, so that sleeps_on() counts this one. */
-static void take_part(struct worker *w)
+/* Joins the launch's list of workers, so that count_sleep() counts this one. */
+static void join_launch(struct worker *w)
 {
     struct launch *l = w->launch;
-    goes_on(w);
+    reset_sleeps(w);
     w->looks.n = 0;
     atomic_store(&w->looks.same, 0);
     atomic_store(&w->looks.verdict, 0); /* of a block that ended before it saw the verdict */
@@ -399,7 +399,7 @@ static void turn_ends(struct worker *w)
     struct launch *l = w->launch;
     const char *why = TRACE_CHECK(rests(w), NULL);
     if (why)
-        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorNotSupported, "%s", why);
+        fault_stop(w, FAULT_MBARRIER, cudaErrorNotSupported, "%s", why);
     if (w->rest == ASLEEP)
         return;
     atomic_store(&w->sleeps, GONE);
@@ -444,8 +444,8 @@ static int is_grid_open(struct worker *w)
     return open;
 }
 
-/* Runs a block that rests again, if it may go on. Returns false if it may not. */
-static int go_on_again(struct worker *w)
+/* Runs a block that rests again. Returns false if it waits at grid.sync, which is not open yet. */
+static int resume_block(struct worker *w)
 {
     if (w->rest == AT_GRID && !is_grid_open(w))
         return 0;
@@ -459,7 +459,7 @@ static int go_on_again(struct worker *w)
     if (w->launch->multiprocessors > 1)
         sched_yield(); /* a block may wait for another OS thread */
     w->rest = RESTS_NOT;
-    go_on(w);
+    run_block(w);
     turn_ends(w);
     return 1;
 }
@@ -485,24 +485,24 @@ static void run_together(struct worker *home)
         w->launch = l;
         if (w != home) {
             prepare(w);
-            take_part(w);
+            join_launch(w);
             turn_to(w);
         }
         begin_block(w, place_of(l, i));
         turn_ends(w);
     }
     const struct worker *end = w ? w->beside : home;
-    for (int went_on = 1; !l->error;) {
+    for (int resumed = 1; !l->error;) {
         struct worker *waits = NULL;
-        for (went_on = 0, w = home; w != end && !l->error; w = w->beside) {
-            if (w->rest && !go_on_again(w))
+        for (resumed = 0, w = home; w != end && !l->error; w = w->beside) {
+            if (w->rest && !resume_block(w))
                 waits = w;
             else
-                went_on |= w->rest != RESTS_NOT;
+                resumed |= w->rest != RESTS_NOT;
         }
-        if (!waits && !went_on)
+        if (!waits && !resumed)
             break;
-        if (!went_on)
+        if (!resumed)
             wait_for_grid(waits);
     }
     if (l->error)
@@ -515,7 +515,7 @@ static void run_together(struct worker *home)
 static __attribute__((noinline)) void run_launch(struct worker *w)
 {
     struct launch *l = w->launch;
-    take_part(w);
+    join_launch(w);
     if (l->kernel->together)
         run_together(w);
     for (uint64_t i;

@@ -78,7 +78,7 @@ static void complete(struct worker *w, int warp, struct group *g)
 
 /* As in PTX, all lanes of the mask that have not exited must arrive. A shuffle that reads a lane
  * which has exited gets no value, so it waits in vain, and is reported. */
-static void go_on(struct worker *w, int warp, struct group *g)
+static void reconverge(struct worker *w, int warp, struct group *g)
 {
     const struct thread *t = &w->threads[warp * WARP];
     unsigned reads = 0;
@@ -101,7 +101,7 @@ static inline struct group *join(struct worker *w, unsigned mask, const void *wh
     while (g < end && (g->op != t->op || g->mask != mask || g->line != line || g->what != what))
         g++;
     if (g == end) {
-        *g = (struct group){t->op, what, mask, 0, line, go_on};
+        *g = (struct group){t->op, what, mask, 0, line, reconverge};
         warp->groups++;
     }
     t->mask = mask;
@@ -120,7 +120,7 @@ static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
             run(w, (int)(w->now / WARP), mask);
         complete(w, (int)(w->now / WARP), g);
     } else {
-        go_on(w, (int)(w->now / WARP), g);
+        reconverge(w, (int)(w->now / WARP), g);
     }
     block_wait(w);
     return t->result;

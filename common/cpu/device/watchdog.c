@@ -50,7 +50,6 @@ static uint64_t state_of(const ucontext_t *u)
 
 static void on_look(int number, siginfo_t *info, void *context)
 {
-    (void)number, (void)info;
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
@@ -99,7 +98,6 @@ static void *watch(void *unused)
     const struct timespec period = {0, PERIOD * 1000000};
     uint64_t id = 0;
     int seen = 0;
-    (void)unused;
     for (;;) {
         nanosleep(&period, NULL);
         pthread_mutex_lock(&lock);
@@ -154,7 +152,6 @@ void watchdog_end(void)
 #else
 void watchdog_begin(struct launch *l)
 {
-    (void)l;
 }
 
 void watchdog_end(void)

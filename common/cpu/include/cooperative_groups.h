@@ -1,8 +1,7 @@
 /* Cooperative groups: sets of threads, over the warp and block operations of cuda_runtime.h. A
  * group of lanes is a mask. An operation of a group counts as the warp or block operations that
  * it calls. reduce, scan and memcpy_async have headers of their own. */
-#ifndef CPU_COOPERATIVE_GROUPS_H
-#define CPU_COOPERATIVE_GROUPS_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -781,4 +780,3 @@ inline T scan_warps(const thread_block_tile<N, P, true> &g, T v, F &&op, const c
 } // namespace cooperative_groups
 
 #undef CPU_PLACE
-#endif

@@ -1,6 +1,5 @@
 /* Complex numbers as pairs of real ones, for C and C++. */
-#ifndef CPU_CUCOMPLEX_H
-#define CPU_CUCOMPLEX_H
+#pragma once
 
 #include <math.h>
 #include "vector_types.h"
@@ -82,5 +81,3 @@ static inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z)
 {
     return make_cuFloatComplex((float)z.x, (float)z.y);
 }
-
-#endif

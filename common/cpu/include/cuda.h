@@ -1,8 +1,7 @@
 /* The part of CUDA's driver API that this backend has: tensor maps and device queries. Names,
  * numbers and meaning are CUDA's. There is no driver to link: programs get the tensor-map
  * function from cudaGetDriverEntryPointByVersion; the other functions are defined here. */
-#ifndef CPU_CUDA_H
-#define CPU_CUDA_H
+#pragma once
 
 #include <stdint.h>
 #include "cuda_runtime_api.h"
@@ -297,4 +296,3 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
 }
 #endif
 #pragma GCC visibility pop
-#endif

@@ -1,6 +1,5 @@
 /* Types of the driver functions that this backend has. */
-#ifndef CPU_CUDA_TYPEDEFS_H
-#define CPU_CUDA_TYPEDEFS_H
+#pragma once
 
 #include "cuda.h"
 
@@ -10,5 +9,3 @@ typedef CUresult (*PFN_cuTensorMapEncodeTiled_v12000)(
     const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
 typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
-
-#endif

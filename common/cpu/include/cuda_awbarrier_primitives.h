@@ -1,6 +1,5 @@
 /* mbarriers as C functions. */
-#ifndef CPU_CUDA_AWBARRIER_PRIMITIVES_H
-#define CPU_CUDA_AWBARRIER_PRIMITIVES_H
+#pragma once
 
 #include "cpu/async_barrier.h"
 
@@ -51,4 +50,3 @@ inline bool __mbarrier_try_wait_parity(__mbarrier_t *b, bool parity, uint32_t = 
 }
 
 #undef CPU_PLACE
-#endif

@@ -1,6 +1,5 @@
 /* bfloat16: 8 exponent and 7 fraction bits. */
-#ifndef CPU_CUDA_BF16_H
-#define CPU_CUDA_BF16_H
+#pragma once
 
 #include "cpu/float16.h"
 
@@ -9,5 +8,3 @@ typedef cpu_float16x2<8, 7> __nv_bfloat162;
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 CPU_FLOAT16_NAMES(nv_bfloat16, nv_bfloat162, bfloat16, bfloat162)
-
-#endif

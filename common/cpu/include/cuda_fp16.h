@@ -1,6 +1,5 @@
 /* half: 5 exponent and 10 fraction bits. */
-#ifndef CPU_CUDA_FP16_H
-#define CPU_CUDA_FP16_H
+#pragma once
 
 #include "cpu/float16.h"
 
@@ -9,5 +8,3 @@ typedef cpu_float16x2<5, 10> __half2;
 typedef __half half;
 typedef __half2 half2;
 CPU_FLOAT16_NAMES(half, half2, half, half2)
-
-#endif

@@ -1,6 +1,5 @@
 /* nvcuda::experimental::pipeline: a thread's cp.async groups. */
-#ifndef CPU_CUDA_PIPELINE_H
-#define CPU_CUDA_PIPELINE_H
+#pragma once
 
 #include "cuda_pipeline_primitives.h"
 
@@ -47,4 +46,3 @@ inline void memcpy_async(T &to, const T &from, pipeline &, CPU_PLACE)
 } // namespace nvcuda
 
 #undef CPU_PLACE
-#endif

@@ -1,6 +1,5 @@
 /* cp.async copies and their groups as C functions. */
-#ifndef CPU_CUDA_PIPELINE_PRIMITIVES_H
-#define CPU_CUDA_PIPELINE_PRIMITIVES_H
+#pragma once
 
 #include "cuda_awbarrier_primitives.h"
 
@@ -34,4 +33,3 @@ inline void __pipeline_arrive_on(__mbarrier_t *b, CPU_PLACE)
 }
 
 #undef CPU_PLACE
-#endif

@@ -1,6 +1,5 @@
 /* No profiler exists here: the calls do nothing. */
-#ifndef CPU_CUDA_PROFILER_API_H
-#define CPU_CUDA_PROFILER_API_H
+#pragma once
 
 #include "cuda_runtime_api.h"
 
@@ -12,4 +11,3 @@ static inline cudaError_t cudaProfilerStop(void)
 {
     return cudaSuccess;
 }
-#endif

@@ -1,7 +1,6 @@
 /* CUDA C++ as kernels see it: built-in variables, barriers, warp operations, atomics, launches and
  * the C++ forms of the runtime API. Device math is in cpu/math.h. cudacc includes this first. */
-#ifndef CPU_CUDA_RUNTIME_H
-#define CPU_CUDA_RUNTIME_H
+#pragma once
 
 #include "cuda_runtime_api.h"
 #define __CUDA_RUNTIME_H__
@@ -919,6 +918,5 @@ struct cpu_variable {
         cpu_trace_variable((void *)&v, sizeof v, name, kind);
     }
 };
-#endif
 #endif
 #endif

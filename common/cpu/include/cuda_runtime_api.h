@@ -2,8 +2,7 @@
  * meaning are CUDA's. A program that uses anything not declared here does not compile. Work runs
  * at once, in order, on the calling thread and its helpers, so every call is complete when it
  * returns. */
-#ifndef CPU_CUDA_RUNTIME_API_H
-#define CPU_CUDA_RUNTIME_API_H
+#pragma once
 
 /* The include guards of the toolkit's headers, which other headers test. */
 #define __CUDA_RUNTIME_API_H__
@@ -336,4 +335,3 @@ static inline cudaError_t cudaThreadExit(void)
 #include "cpu/api/texture.h"
 #include "cpu/api/graph.h"
 #pragma GCC visibility pop
-#endif

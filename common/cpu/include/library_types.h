@@ -1,7 +1,6 @@
 /* Data types as libraries name them. Of the libraries only cuBLAS is here; it supports some of
  * these types. */
-#ifndef CPU_LIBRARY_TYPES_H
-#define CPU_LIBRARY_TYPES_H
+#pragma once
 
 typedef enum cudaDataType_t {
     CUDA_R_32F = 0,
@@ -16,5 +15,3 @@ typedef enum cudaDataType_t {
     CUDA_R_16BF = 14
 } cudaDataType_t;
 typedef cudaDataType_t cudaDataType;
-
-#endif

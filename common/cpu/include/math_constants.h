@@ -1,6 +1,5 @@
 /* CUDA's names for common floating-point constants. */
-#ifndef CPU_MATH_CONSTANTS_H
-#define CPU_MATH_CONSTANTS_H
+#pragma once
 
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
@@ -27,5 +26,3 @@
 #define CUDART_L2E 1.4426950408889634
 #define CUDART_PI 3.1415926535897931
 #define CUDART_PIO2 1.5707963267948966
-
-#endif

@@ -5,8 +5,7 @@
  * is B, and everything is transposed. A fragment has as many elements as on a GPU. If these are
  * more than the matrix has, as for A and B in half, the first elements are in the layout of mma,
  * and the others are copies of them. */
-#ifndef CPU_MMA_H
-#define CPU_MMA_H
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -404,4 +403,3 @@ inline float __float_to_tf32(float v)
 
 #undef CPU_REGISTERS
 #undef CPU_PLACE
-#endif

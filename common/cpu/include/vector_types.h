@@ -1,6 +1,5 @@
 /* CUDA's vector types and make_ functions, for C and C++, with CUDA's sizes and alignments. */
-#ifndef CPU_VECTOR_TYPES_H
-#define CPU_VECTOR_TYPES_H
+#pragma once
 
 #define CPU_ALIGN(n) __attribute__((aligned(n)))
 
@@ -101,6 +100,4 @@ struct dim3 {
 typedef struct dim3 {
     unsigned int x, y, z;
 } dim3;
-#endif
-
 #endif

@@ -41,7 +41,6 @@ static int fits(struct cudaExtent e, unsigned flags)
 static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                         struct cudaExtent extent, unsigned flags, const void *site)
 {
-    (void)site;
     const unsigned all =
         cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!array || !desc)

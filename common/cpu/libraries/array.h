@@ -1,6 +1,5 @@
 /* CUDA arrays: declarations for textures. */
-#ifndef ARRAY_H
-#define ARRAY_H
+#pragma once
 
 #include "api/api.h"
 
@@ -10,5 +9,3 @@ unsigned array_element(const struct cudaChannelFormatDesc *desc);
 /* False after a sticky error: then the program may hold the handle of an array that was never
  * made. */
 int array_given(const struct cudaArray *a);
-
-#endif

@@ -192,7 +192,6 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
                              const cudaGraphEdgeData *edges, size_t count,
                              struct cudaGraphNodeParams *p)
 {
-    (void)edges;
     if (!p)
         return result(cudaErrorInvalidValue);
     struct work work = nothing;

@@ -5,7 +5,6 @@
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 {
     TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
-    (void)flags;
     return memory_allocate(p, bytes, cudaMemoryTypeManaged);
 }
 
@@ -23,7 +22,6 @@ static cudaError_t check_managed(const void *p, size_t bytes, struct cudaMemLoca
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream)
 {
-    (void)stream;
     return result(flags ? cudaErrorInvalidValue : check_managed(p, bytes, location));
 }
 
@@ -40,7 +38,6 @@ cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise adv
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
 {
-    (void)bytes;
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
         return result(cudaErrorInvalidValue);
     if (!stream && flags == cudaMemAttachSingle)

@@ -79,7 +79,6 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
-    (void)bytes;
     return result(pool == &the_pool ? cudaSuccess : cudaErrorInvalidValue);
 }
 

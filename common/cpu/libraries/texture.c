@@ -172,7 +172,6 @@ static cudaError_t enter(const struct object *o, const char *kind, const void *s
 {
     static unsigned next;
     static int is_registered;
-    (void)kind, (void)site;
     struct object *mine = malloc(sizeof *mine);
     if (!mine)
         return cudaErrorMemoryAllocation;
@@ -327,7 +326,6 @@ static const struct object *called(const struct call *c, int surface, int view,
 /* Reports an access of the running thread to the instrument. */
 static void tell(const char *p, unsigned bytes, int writes)
 {
-    (void)p, (void)bytes, (void)writes;
 #if CPU_TRACE == 2
     struct worker *w = cpu_worker;
     if (writes) {
@@ -478,7 +476,6 @@ static struct taps only(int64_t i, int64_t n)
 
 static void begin(const void *from, const void *frame, int counter)
 {
-    (void)from, (void)frame;
     TRACE_CHECK(asm(cpu_worker, from, frame), (void)0);
     ptx_counted(counter);
 }

@@ -10,7 +10,6 @@
  * are used, so every machine draws the same numbers. */
 #define _DEFAULT_SOURCE
 #include "harness/base/base.h"
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* sample.c: which rows of an output get a reference when all of them would take too long. */
 #include "harness/base/base.h"
-#include <stdlib.h>
 
 /* Multiply-adds of reference work: up to FULL every row is checked. Beyond it rows are sampled, and
  * when even the sample of every head would exceed MOST, the inner heads get fewer rows. */

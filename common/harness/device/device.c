@@ -21,7 +21,7 @@ static const struct {
 #endif
 };
 
-const char *kf_error_advice(cudaError_t error)
+static const char *advice_for(cudaError_t error)
 {
     for (size_t i = 0; i < sizeof cannot_run / sizeof *cannot_run; i++)
         if (cannot_run[i].error == error)
@@ -31,7 +31,7 @@ const char *kf_error_advice(cudaError_t error)
 
 int kf_error_exit_code(cudaError_t error)
 {
-    return kf_error_advice(error) ? KF_CANNOT_RUN : KF_WRONG;
+    return advice_for(error) ? KF_CANNOT_RUN : KF_WRONG;
 }
 
 /* The launch that is running, for kf_check to name: "variant v, case c: ", or nothing. */
@@ -48,7 +48,7 @@ void kf_check(cudaError_t error, const char *what, const char *file, int line)
 {
     if (error == cudaSuccess)
         return;
-    const char *advice = kf_error_advice(error);
+    const char *advice = advice_for(error);
     int code = kf_error_exit_code(error);
     if (error == cudaErrorInvalidValue &&
         strstr(what, "cudaFuncAttributeMaxDynamicSharedMemorySize")) {
@@ -86,7 +86,7 @@ static void version_text(char *text, size_t size, int version)
 
 static void require(cudaError_t error)
 {
-    const char *advice = kf_error_advice(error);
+    const char *advice = advice_for(error);
     if (error != cudaSuccess)
         kf_die(KF_CANNOT_RUN, "no usable device: %s%s%s", cudaGetErrorString(error),
                advice ? "; " : "", advice ? advice : "");

@@ -16,7 +16,6 @@ const kf_device *kf_open_device(void);                /* none that we can use: a
 void kf_need_architecture(const kf_program *program); /* the device has less: the same */
 void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
 int kf_error_exit_code(cudaError_t error);
-const char *kf_error_advice(cudaError_t error);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
 enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };

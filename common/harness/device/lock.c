@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The lock file, -1 before it is opened and -2 if it cannot be; and how it is locked now. */

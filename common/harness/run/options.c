@@ -2,7 +2,6 @@
  * says what would be right, and exit code 2. */
 #define _DEFAULT_SOURCE
 #include "harness/run/run.h"
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stddef.h>

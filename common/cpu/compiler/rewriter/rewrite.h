@@ -1,7 +1,6 @@
 /* Declarations that the files of the rewriter share, from the bottom to the top: each file calls
  * only those above it here. An array is written only by the file under whose heading it stands. */
-#ifndef REWRITE_H
-#define REWRITE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -187,5 +186,3 @@ void check_sides(const char *text);
 /* Writes the host's source to standard output, with the device's functions where __CUDA_ARCH__
  * makes them others. Where that cannot be, it ends the program with a line. */
 void merge_sides(const struct source *host, const struct source *device);
-
-#endif

@@ -1,7 +1,6 @@
 /* Boxes: the part of an array in global memory that a bulk copy moves from or to a tile in
  * shared memory. */
-#ifndef PTX_BOXES_H
-#define PTX_BOXES_H
+#pragma once
 
 #include "device/units/tensor_map.h"
 #include "base/types.h"
@@ -40,5 +39,3 @@ void box_fetch(const struct box *b, char *shared, uint32_t tile);
 void box_take(const struct box *b, const char *shared, uint32_t tile, char *bytes);
 void box_put(const struct box *b, const char *bytes);
 void box_add(const struct box *b, const char *bytes);
-
-#endif

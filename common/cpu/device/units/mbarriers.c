@@ -79,7 +79,7 @@ int mbarrier_is_complete(const struct mbarrier *m, unsigned parity)
     return (m->phase & 1) != parity;
 }
 
-int mbarriers_time_out(struct worker *w)
+int units_expire(struct worker *w)
 {
     if (w->progress == w->expired)
         return 0;
@@ -133,7 +133,7 @@ void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *t
                          : " has all arrivals");
 }
 
-int mbarriers_describe(struct worker *w)
+int units_describe(struct worker *w)
 {
     static __thread char texts[MAX_BARRIERS][300]; /* any further mbarriers share the last one */
     int n = 0;

@@ -1,6 +1,5 @@
 /* D = A B + C as a Hopper tensor core computes it (product.c). */
-#ifndef PRODUCT_H
-#define PRODUCT_H
+#pragma once
 
 #include "base/types.h"
 
@@ -18,4 +17,3 @@ void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, cons
 enum { PRODUCT_WIDE = 256 };
 void product_wide(enum ptx_type in, int columns, const uint16_t *a, const uint16_t *b,
                   uint32_t (*c)[PRODUCT_WIDE]);
-#endif

@@ -1,6 +1,5 @@
 /* The contents of a CUtensorMap here. */
-#ifndef TENSOR_MAP_H
-#define TENSOR_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ struct tensor_map {
     uint8_t tf32;                      /* loads round to tf32 */
 };
 #define TENSOR_MAP 0x70616d726f736e74u
-
-#endif

@@ -1,4 +1,4 @@
-/* Calls of the scheduler, passed on to all units. */
+/* Calls of the scheduler, passed on to several units. */
 #include "device/units/units.h"
 
 void units_begin_block(struct worker *w)
@@ -17,14 +17,4 @@ void units_forget(struct worker *w)
 {
     cp_async_forget(w);
     bulk_forget(w);
-}
-
-int units_expire(struct worker *w)
-{
-    return mbarriers_time_out(w);
-}
-
-int units_describe(struct worker *w)
-{
-    return mbarriers_describe(w);
 }

@@ -1,7 +1,6 @@
 /* Hardware units that work on their own after an instruction has started them: asynchronous
  * copies, bulk copies, mbarriers. */
-#ifndef UNITS_H
-#define UNITS_H
+#pragma once
 
 #include "device/device.h"
 
@@ -42,12 +41,8 @@ void mbarrier_expect(struct worker *w, struct mbarrier *m, int64_t bytes);
 void mbarrier_arrive(struct worker *w, struct mbarrier *m, int arrivals);
 /* True if the latest phase of this parity is complete. */
 int mbarrier_is_complete(const struct mbarrier *m, unsigned parity);
-/* All threads wait. Returns true if some go on, as their try_wait has waited long enough. */
-int mbarriers_time_out(struct worker *w);
 /* Describes an mbarrier in a line: its name, its phase, and what the phase lacks. */
 void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *text, size_t size);
-/* Gives each waiting thread a text of what it waits for. Returns false if no thread waits. */
-int mbarriers_describe(struct worker *w);
 void mbarriers_begin_block(struct worker *w); /* a block begins, without mbarriers */
 
 /* --- bulk_copies.c ---------------------------------------------------------------------------- */
@@ -71,5 +66,3 @@ void bulk_deliver(struct worker *w, struct mbarrier *m);
 void bulk_progress(struct worker *w);
 void bulk_end_block(struct worker *w); /* copies that nobody has waited for take effect */
 void bulk_forget(struct worker *w);    /* after a fault: copies never take effect */
-
-#endif

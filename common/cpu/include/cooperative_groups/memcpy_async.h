@@ -1,7 +1,6 @@
 /* Copies by a group through cp.async: the threads copy pieces in turn, and each call is one
  * cp.async group of each thread. Bytes that cp.async cannot copy are copied at once. */
-#ifndef CPU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
-#define CPU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
+#pragma once
 
 #include "../cooperative_groups.h"
 
@@ -101,4 +100,3 @@ inline void wait(const G &g, CPU_PLACE)
 } // namespace cooperative_groups
 
 #undef CPU_PLACE
-#endif

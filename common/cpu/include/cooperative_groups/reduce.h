@@ -1,7 +1,6 @@
 /* Reductions over a group. 32-bit integers take one instruction of the warp, as on compute
  * capability 8.0; other types take shuffles, in the order in which a GPU adds. */
-#ifndef CPU_COOPERATIVE_GROUPS_REDUCE_H
-#define CPU_COOPERATIVE_GROUPS_REDUCE_H
+#pragma once
 
 #include "../cooperative_groups.h"
 
@@ -98,4 +97,3 @@ inline void reduce_store_async(const G &g, T *to, cpu_same_t<T> v, F &&op, CPU_P
 } // namespace cooperative_groups
 
 #undef CPU_PLACE
-#endif

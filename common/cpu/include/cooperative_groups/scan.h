@@ -1,6 +1,5 @@
 /* Scans: each thread of a group gets its value combined with those of lower ranks. */
-#ifndef CPU_COOPERATIVE_GROUPS_SCAN_H
-#define CPU_COOPERATIVE_GROUPS_SCAN_H
+#pragma once
 
 #include "../cooperative_groups.h"
 
@@ -49,4 +48,3 @@ inline details::plain<T> exclusive_scan(const G &g, T &&v, CPU_PLACE)
 } // namespace cooperative_groups
 
 #undef CPU_PLACE
-#endif

@@ -3,8 +3,7 @@
  * Here each argument has its own error, always the same, up or down, between half of that bound
  * and all of it, so a program that relies on more accuracy than is promised fails here too.
  * Results that are powers of two, 0, infinite or NaN are exact. */
-#ifndef CPU_APPROX_H
-#define CPU_APPROX_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ static inline double cpu_off(double value, uint64_t argument, double most)
 {
     return cpu_is_exact(value) ? value : value + cpu_part_of_error(argument) * most;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The common part of <cuda/barrier> and <cuda/pipeline>: mbarriers and cp.async copies as
  * statements of inline PTX, so that they are executed and checked like other PTX. Not for
  * programs. */
-#ifndef CPU_CUDA_ASYNC_H
-#define CPU_CUDA_ASYNC_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -283,4 +282,3 @@ struct alignment_of<void, ::cuda::aligned_size_t<a>> {
 #undef CPU_QUESTION
 #undef CPU_SITE
 #undef CPU_PLACE
-#endif

@@ -4,8 +4,7 @@
  * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
  * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right.
  */
-#ifndef CPU_FLOAT16_H
-#define CPU_FLOAT16_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -353,5 +352,3 @@ CPU_H CPU_SEEN cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
     {                                                                                              \
         return {a.y, b.y};                                                                         \
     }
-
-#endif

@@ -1,8 +1,7 @@
 /* Device math, computed by the host's math library. Functions that a GPU evaluates with reduced
  * precision (__expf, __sincosf ...) have an error here, up to the bound in their document. A
  * product and a sum become an FMA with --check only; those of __fmul_rn and the like never do. */
-#ifndef CPU_MATH_H
-#define CPU_MATH_H
+#pragma once
 
 /* Bessel functions and the like, which CUDA has under other names. Defining the guard of
  * libstdc++'s header leaves them out: it takes a sixth of the time to compile a small file. */
@@ -307,5 +306,3 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 #undef CPU_F1
 #undef CPU_F2
 #undef CPU_F3
-
-#endif

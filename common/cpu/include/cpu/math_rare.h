@@ -1,7 +1,6 @@
 /* Device math that fewer programs call: directed rounding, special functions, operations on the
  * halves and bytes of integers. Part of math.h. */
-#ifndef CPU_MATH_RARE_H
-#define CPU_MATH_RARE_H
+#pragma once
 
 #include <limits>
 
@@ -263,5 +262,3 @@ CPU_F3(int, __dp2a_hi, int, int, int,
        (cpu_dot<int16_t, int8_t, unsigned>((unsigned)a, (unsigned)b >> 16, (unsigned)c)))
 CPU_F3(unsigned, __dp2a_hi, unsigned, unsigned, unsigned,
        (cpu_dot<uint16_t, uint8_t>(a, b >> 16, c)))
-
-#endif

@@ -1,6 +1,5 @@
 /* The C runtime as rewritten kernels and the C++ headers call it. Not for programs. */
-#ifndef CPU_RUNTIME_H
-#define CPU_RUNTIME_H
+#pragma once
 
 #include <stdint.h>
 #include "cuda_runtime_api.h"
@@ -205,4 +204,3 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind);
 }
 #endif
 #pragma GCC visibility pop
-#endif

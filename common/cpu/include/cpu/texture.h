@@ -1,6 +1,5 @@
 /* Texture and surface functions of kernels. Part of cuda_runtime.h; texture.c does the work. */
-#ifndef CPU_TEXTURE_H
-#define CPU_TEXTURE_H
+#pragma once
 
 /* An element as a C++ type: the number and type of its parts, and its value from the four
  * registers of a texture fetch or a surface read. Elements of three parts do not exist. */
@@ -152,5 +151,3 @@ CPU_SURFACE(surfCubemapLayered, CPU_CUBEMAP_LAYERED, (int x, int y, int face), (
             face)
 #undef CPU_SURFACE
 #undef CPU_UNPACK
-
-#endif

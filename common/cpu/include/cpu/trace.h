@@ -1,7 +1,6 @@
 /* The counts and findings of an instrumented program. `cudacc --count` and `cudacc --check` link an
  * instrument; a plain program has none. The host calls these functions between launches. */
-#ifndef CPU_TRACE_H
-#define CPU_TRACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -121,4 +120,3 @@ const struct cpu_instrument *cpu_instrument(void); /* NULL in a plain program */
 }
 #endif
 #pragma GCC visibility pop
-#endif

@@ -1,7 +1,6 @@
 /* NVTX marks ranges of time for a profiler. No profiler exists here, and the calls return what
  * they return without one. */
-#ifndef CPU_NVTX3_NV_TOOLS_EXT_H
-#define CPU_NVTX3_NV_TOOLS_EXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,26 +58,21 @@ typedef struct nvtxEventAttributes_v2 {
 
 static inline void nvtxInitialize(const void *reserved)
 {
-    (void)reserved;
 }
 
 static inline void nvtxMarkA(const char *message)
 {
-    (void)message;
 }
 static inline void nvtxMarkEx(const nvtxEventAttributes_t *event)
 {
-    (void)event;
 }
 
 static inline int nvtxRangePushA(const char *message)
 {
-    (void)message;
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 static inline int nvtxRangePushEx(const nvtxEventAttributes_t *event)
 {
-    (void)event;
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 static inline int nvtxRangePop(void)
@@ -88,62 +82,46 @@ static inline int nvtxRangePop(void)
 
 static inline nvtxRangeId_t nvtxRangeStartA(const char *message)
 {
-    (void)message;
     return 0;
 }
 static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event)
 {
-    (void)event;
     return 0;
 }
 static inline void nvtxRangeEnd(nvtxRangeId_t id)
 {
-    (void)id;
 }
 
 static inline nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
 {
-    (void)name;
     return NULL;
 }
 static inline void nvtxDomainDestroy(nvtxDomainHandle_t domain)
 {
-    (void)domain;
 }
 static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain,
                                                            const char *text)
 {
-    (void)domain;
-    (void)text;
     return NULL;
 }
 static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
-    (void)domain;
-    (void)event;
 }
 static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
                                         const nvtxEventAttributes_t *event)
 {
-    (void)domain;
-    (void)event;
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain)
 {
-    (void)domain;
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static inline void nvtxNameCategoryA(uint32_t category, const char *name)
 {
-    (void)category;
-    (void)name;
 }
 static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
 {
-    (void)thread;
-    (void)name;
 }
 
 #define nvtxMark nvtxMarkA
@@ -153,4 +131,3 @@ static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
 #define nvtxDomainRegisterString nvtxDomainRegisterStringA
 #define nvtxNameCategory nvtxNameCategoryA
 #define nvtxNameOsThread nvtxNameOsThreadA
-#endif

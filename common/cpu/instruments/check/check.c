@@ -8,17 +8,15 @@
 
 #include "instruments/check/state/check.h"
 #include "cpu/trace.h"
-#include <stdio.h>
 #include <stdlib.h>
 
-static int plain_store; /* the access is the next store that is made */
-/* The data that a thread is about to load by ld.global.nc, __ldg or a texture. */
+static int plain_store; /* the access being checked is a store that is made right afterwards */
+/* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
-    size_t bytes, left; /* left: not yet loaded */
+    size_t bytes, left; /* left: of bytes, how many no access has loaded yet */
     int thread;
 } cached_load;
-uint32_t statement[MAX_THREADS];
 
 void trace_launch(struct launch *l)
 {
@@ -80,11 +78,6 @@ void trace_block_again(struct worker *w)
     memcpy(written + ARENA_AT / 8, w->trace->written, shared_bits(w));
 }
 
-void trace_grid_opens(void)
-{
-    order_grid_opens();
-}
-
 void trace_block(struct worker *w, uint64_t place)
 {
     races_end();
@@ -100,21 +93,10 @@ void trace_block(struct worker *w, uint64_t place)
 
 void trace_launch_end(struct launch *l)
 {
-    (void)l;
     races_end();
     pending_block();
     proxy_block();
     registers_block();
-}
-
-void trace_grid_wait(struct worker *w)
-{
-    order_grid_wait((int)w->now);
-}
-
-void trace_grids_done(void)
-{
-    order_grids_done();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -205,11 +187,16 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
         r->p = 0;
 }
 
+/* An earlier access of this launch, from its entry in the shadow memory. */
+static struct side earlier(enum kind kind, shadow_entry e)
+{
+    return (struct side){kind, code_in(e), thread_of(e), order_block_of(e)};
+}
+
 static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,
                                                         enum kind was)
 {
-    struct race race = {.sides = {{was, (uint32_t)e & 0xffffff, thread_of(e), order_block_of(e)},
-                                  {a.kind, a.code, a.thread, order.block}},
+    struct race race = {.sides = {earlier(was, e), {a.kind, a.code, a.thread, order.block}},
                         .kernel = order.kernel,
                         .p = a.p,
                         .bytes = a.bytes,
@@ -234,8 +221,11 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
     }
 }
 
-/* The position of p's shadow cell, counted in bytes; -1 when p may not be accessed, -2 when no rule
- * applies there. *object: what p belongs to or lies beside. */
+/* The results of locate for memory without shadow cells. */
+enum { FORBIDDEN = -1, NOT_TRACKED = -2 };
+
+/* The position of p's shadow cell, counted in bytes; FORBIDDEN when a kernel may not access p;
+ * NOT_TRACKED when it may, and no rule applies. *object: what p belongs to or lies beside. */
 static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
                              const struct object **object)
 {
@@ -244,29 +234,30 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
         const struct object *o = object_at(p);
         *object = o;
         return o && p - o->p < o->bytes && o->p + o->bytes - p >= bytes ? (int64_t)(p - region)
-                                                                        : -1;
+                                                                        : FORBIDDEN;
     }
     if (p - (uintptr_t)w->arena < ARENA - 16) {
         uint64_t at = p - (uintptr_t)w->arena;
-        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at) : -1;
+        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at)
+                                                                    : FORBIDDEN;
     }
     if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
         p - (uintptr_t)order.kernel->arguments < order.kernel->size)
-        return -2;
+        return NOT_TRACKED;
     if (p - (uintptr_t)__executable_start >= program_size())
-        return is_registered(p, bytes) ? -2 : -1;
+        return is_registered(p, bytes) ? NOT_TRACKED : FORBIDDEN;
     for (int i = 1; i < n_objects; i++)
         if (p - objects[i].p < objects[i].bytes) {
             *object = &objects[i];
             return (int64_t)(IMAGE_AT + (p - (uintptr_t)__executable_start));
         }
-    return -2;
+    return NOT_TRACKED;
 }
 
 /* Whether the access races with an earlier one of this launch. */
 static inline int conflicts(struct access a, shadow_entry e)
 {
-    if (when_of(e) < a.start || !((e & a.mine) >> 34 & 15) || (is_atomic(e) && is_atomic(a.mine)))
+    if (when_of(e) < a.start || !common_bytes(e, a.mine) || (is_atomic(e) && is_atomic(a.mine)))
         return 0;
     return when_of(e) >= order.block_start ? !happens_before(e, a.thread)
                                            : !a.is_shared && !order_released(e, a.thread);
@@ -275,9 +266,8 @@ static inline int conflicts(struct access a, shadow_entry e)
 /* The access breaks a rule together with an earlier one of another launch. */
 static void report_launches(enum rule rule, struct access a, shadow_entry e, enum kind was)
 {
-    const struct side sides[2] = {
-        {a.kind, a.code, a.thread, order.block},
-        {is_atomic(e) ? ATOMIC : was, (uint32_t)e & 0xffffff, thread_of(e), 0}};
+    const struct side sides[2] = {{a.kind, a.code, a.thread, order.block},
+                                  {is_atomic(e) ? ATOMIC : was, code_in(e), thread_of(e), 0}};
     finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
 }
 
@@ -300,7 +290,7 @@ static void beside(struct access a)
     const shadow_entry others[3] = {c->write, c->read[0], c->read[1]};
     for (int i = 0; i < (a.kind == READ ? 1 : 3); i++) {
         const shadow_entry r = others[i];
-        if (!((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
+        if (!common_bytes(r, a.mine) || (is_atomic(r) && is_atomic(a.mine)))
             continue;
         const int child = child_unordered(r);
         if (child || stream_unordered(r))
@@ -320,17 +310,14 @@ static int stale(struct access a)
 {
     shadow_entry *last = &cached_reads[a.at / 4];
     const shadow_entry other = a.is_cached ? shadow[a.at / 4].write : *last;
-    const int found = when_of(other) >= order.launch_start && (other & a.mine) >> 34 & 15;
+    const int found = when_of(other) >= order.launch_start && common_bytes(other, a.mine);
     if (found) {
         const enum kind was = !a.is_cached ? READ : is_atomic(other) ? ATOMIC : WRITE;
-        const struct side sides[2] = {
-            {was, (uint32_t)other & 0xffffff, thread_of(other), order_block_of(other)},
-            {a.kind, a.code, a.thread, order.block}};
+        const struct side sides[2] = {earlier(was, other), {a.kind, a.code, a.thread, order.block}};
         finding_add(STALE_LOAD, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
     }
     if (a.is_cached)
-        *last =
-            a.mine | (when_of(*last) >= order.launch_start ? *last & (shadow_entry)15 << 34 : 0);
+        *last = a.mine | (when_of(*last) >= order.launch_start ? *last & ALL_BYTES : 0);
     order.cached |= a.is_cached;
     return found;
 }
@@ -399,7 +386,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     if (stores[0].p)
         stores_made();
     const int64_t at = locate(w, p, bytes, &o);
-    if (at == -2) { /* most accesses are to the stack: the struct is made only for the others */
+    if (at == NOT_TRACKED) { /* as most are, to the stack: they need no copy of the struct */
         if (is_variable(p) && !is_registered(p, bytes))
             hosts_variable(asked.thread, asked.kind, p, bytes, asked.code);
         registers_touched(w, asked.thread, p, bytes, asked.kind, asked.code);
@@ -410,7 +397,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     a.is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || (p & (bytes - 1)) || (o && o->freed)) {
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
-        return -1;
+        return FORBIDDEN;
     }
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
@@ -467,7 +454,6 @@ static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const voi
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame)
 {
-    (void)frame;
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;
@@ -508,7 +494,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
         const char *asked = getenv("CUDACPU_SUMS");
         of_all = asked && *asked == '1';
     }
-    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : -1;
+    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : NOT_TRACKED;
     const int is_shared = at >= (int64_t)ARENA_AT;
     const uint32_t start = is_shared ? order.block_start : order.grid_start;
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
@@ -516,8 +502,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
         if (!is_atomic(r) || when_of(r) < start ||
             (when_of(r) >= order.block_start ? happens_before(r, me) : order_released(r, me)))
             continue;
-        struct side sides[2] = {{ATOMIC, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
-                                {ATOMIC, code, me, order.block}};
+        struct side sides[2] = {earlier(ATOMIC, r), {ATOMIC, code, me, order.block}};
         finding_add(SUM_ORDER, order.kernel, sides, 2, bytes, is_shared ? shared_at(p) : o, p,
                     NULL);
     }
@@ -550,11 +535,6 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
 
 /* --- Inline PTX ------------------------------------------------------------------------------- */
 
-static int thread_at(const struct worker *w, int lane)
-{
-    return (int)(w->now / WARP * WARP) + lane;
-}
-
 /* An access by a lane's statement. */
 static int64_t lane_seen(struct worker *w, int lane, enum kind kind, uintptr_t p, unsigned bytes)
 {
@@ -577,7 +557,6 @@ static int64_t strong_seen(struct worker *w, int lane, enum kind kind, uintptr_t
 
 void trace_asm(struct worker *w, const void *from, const void *frame)
 {
-    (void)frame;
     symbols_statement(statement[w->now] = code_of(from));
 }
 
@@ -599,7 +578,6 @@ void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
-    (void)parts;
     int thread = thread_at(w, lane);
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }
@@ -607,7 +585,6 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
                             const void *insn)
 {
-    (void)insn;
     const int64_t at = strong_seen(w, lane, READ, p, bytes);
     if (at < 0 || at >= (int64_t)ARENA_AT)
         return (const void *)p;
@@ -636,16 +613,6 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
     }
 }
 
-void trace_mma(struct worker *w, uint64_t flops)
-{
-    (void)w, (void)flops;
-}
-
-void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
-{
-    (void)w, (void)flops, (void)bytes;
-}
-
 /* The bytes that a copy reads need not be a power of 2, and their address is as aligned as the
  * one that it writes. */
 static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned read)
@@ -667,22 +634,11 @@ static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned byte
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
                        unsigned read, int around_l1)
 {
-    (void)around_l1;
     const int thread = thread_at(w, lane);
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
                   source, read);
-}
-
-void trace_async_commit(struct worker *w, int lane)
-{
-    pending_commit(thread_at(w, lane));
-}
-
-void trace_async_wait(struct worker *w, int lane, int pending)
-{
-    pending_wait(thread_at(w, lane), pending);
 }
 
 int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
@@ -700,7 +656,7 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
         unsigned n = 4 - (unsigned)(p % 4);
         n = n < bytes ? n : (unsigned)bytes;
         int64_t at = locate(w, p, n, &o);
-        if (at == -2)
+        if (at == NOT_TRACKED)
             return;
         if (at < 0 || (o && o->freed)) {
             const struct side side = proxy_side(op);
@@ -733,116 +689,8 @@ void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atom
     proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
 }
 
-void trace_proxy_read_done(struct worker *w, int lane, int op)
-{
-    proxy_read_done(op, thread_at(w, lane));
-}
-
-void trace_proxy_done(struct worker *w, int lane, int op)
-{
-    proxy_done(op, thread_at(w, lane));
-}
-
-void trace_proxy_fence(struct worker *w, int lane, int spaces)
-{
-    clock_fence(thread_at(w, lane), spaces);
-}
-
-/* --- mbarriers -------------------------------------------------------------------------------- */
-
-void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
-{
-    int thread = thread_at(w, lane);
-    phase_made(thread, statement[thread], id, (uintptr_t)w->arena + at);
-}
-
-void trace_mbarrier_fence(struct worker *w, int lane)
-{
-    phase_fence(thread_at(w, lane));
-}
-
-void trace_mbarrier_use(struct worker *w, int lane, int id)
-{
-    int thread = thread_at(w, lane);
-    phase_used(thread, statement[thread], id);
-}
-
-void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
-{
-    int thread = thread_at(w, lane);
-    phase_expects(thread, statement[thread], id, bytes);
-}
-
-void trace_mbarrier_arrive(struct worker *w, int lane, int id)
-{
-    int thread = thread_at(w, lane);
-    phase_arrives(thread, statement[thread], id);
-}
-
-void trace_mbarrier_phase(struct worker *w, int id)
-{
-    phase_complete((int)w->now, id);
-}
-
-void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
-{
-    int thread = thread_at(w, lane);
-    phase_asked(thread, statement[thread], id, parity);
-}
-
-void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
-{
-    int thread = thread_at(w, lane);
-    phase_waited(thread, statement[thread], id, parity);
-}
-
-void trace_mbarrier_copies(struct worker *w, int lane, int id)
-{
-    (void)w;
-    int thread = thread_at(w, lane);
-    phase_copies(thread, statement[thread], id, pending_hand_over(thread));
-}
-
-void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
-{
-    int thread = thread_at(w, lane);
-    phase_loads(w, thread, statement[thread], id, op, bytes);
-}
-
-void trace_mbarrier_end(struct worker *w)
-{
-    mbarriers_end(w);
-}
-
-void trace_registers_issue(struct worker *w, int thread)
-{
-    (void)w;
-    registers_issue(thread, statement[thread]);
-}
-
-void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_hold(w, thread, p, sums);
-}
-
-void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_release(w, thread, p, sums);
-}
-
 void trace_descriptor(struct worker *w, const char *text)
 {
     if (text)
         registers_report(DESCRIPTOR, (int)w->now, statement[w->now], text);
-}
-
-void trace_registers_count(struct worker *w, int count, int more)
-{
-    registers_count(w, statement[w->now], count, more);
-}
-
-void trace_registers_fence(struct worker *w, int warp)
-{
-    (void)w;
-    registers_fence(warp);
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #if defined __linux__ && defined __x86_64__
@@ -53,12 +52,10 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 
 void cpu_trace_special(int counter)
 {
-    (void)counter;
 }
 
 void cpu_trace_named(const char *name, uint64_t amount)
 {
-    (void)name, (void)amount;
 }
 
 /* The numbers of codes[] that the threads wait at, of[thread], or -1. Returns how many there
@@ -163,7 +160,7 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
  * The finding is noted by then. Turned into the move that takes any address, which is as long, the
  * kernel goes on, as it does after other findings and as it would on other CPUs. False: the
  * instruction is not one of those. */
-int trace_goes_on(void *context)
+int trace_allow_misaligned(void *context)
 {
 #if defined __linux__ && defined __x86_64__
     unsigned char *code = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -193,7 +190,6 @@ int trace_goes_on(void *context)
         code[0] = 0xf3; /* movdqa becomes movdqu */
     return 1;
 #else
-    (void)context;
     return 0;
 #endif
 }
@@ -271,7 +267,7 @@ static void __attribute__((constructor)) at_start(void)
 
 void trace_reset(void)
 {
-    order_grids_done(); /* which forgets the stream of the last launch */
+    trace_grids_done(); /* which forgets the stream of the last launch */
     if (memory_leaks())
         handles_leak();
 }

@@ -217,7 +217,6 @@ int trace_release(struct worker *w, int warp)
 
 void trace_block(struct worker *w, uint64_t place)
 {
-    (void)place;
     struct trace *t = w->trace;
     if (!t) {
         static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -280,7 +279,6 @@ void trace_launch_end(struct launch *l)
 
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
 {
-    (void)name;
     if (kind == 1) /* __constant__ */
         return;
     if (n_device == sizeof device_memory / sizeof *device_memory) {

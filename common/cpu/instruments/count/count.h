@@ -1,6 +1,5 @@
 /* Shared by the files of `count`. */
-#ifndef COUNT_H
-#define COUNT_H
+#pragma once
 
 #include "device/device.h"
 #include "cpu/trace.h"
@@ -97,5 +96,3 @@ struct trace {
     struct tally tally;            /* of the running launch */
     struct trace *next;
 };
-
-#endif

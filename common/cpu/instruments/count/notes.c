@@ -48,9 +48,9 @@ static inline void note(struct worker *w, uint64_t where, uint64_t order)
         wait_for_room(w, l);
 }
 
+/* Only kernels are counted. */
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
 {
-    (void)p, (void)bytes, (void)writes, (void)from; /* only kernels are counted */
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -78,15 +78,14 @@ static void statement_note(struct worker *w, uintptr_t p, unsigned bytes, enum w
     note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)what << 52, order);
 }
 
+/* The lane is always the running one. */
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    (void)lane; /* always the running lane */
     statement_note(w, p, bytes, READS);
 }
 
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    (void)lane;
     statement_note(w, p, bytes, WRITES);
 }
 
@@ -96,7 +95,6 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
                             const void *insn)
 {
-    (void)acquires;
     struct wait *last = &w->trace->wait[w->now], now = {insn, p};
     if (last->insn == insn && last->p == p) {
         w->trace->last[w->now] = w->trace->statement[w->now];
@@ -122,7 +120,6 @@ static void numbers(struct worker *w, uintptr_t p, unsigned n)
 
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
-    (void)lane;
     numbers(w, p, parts);
     statement_note(w, p, bytes, ATOMIC);
 }
@@ -131,7 +128,6 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
                        unsigned read, int around_l1)
 {
-    (void)lane;
     w->trace->open_group[w->now] = 1;
     w->trace->tally.value[CPU_CP_ASYNC_BYTES] += read;
     statement_note(w, (uintptr_t)to, bytes, COPY_TO);
@@ -140,7 +136,6 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 
 void trace_async_commit(struct worker *w, int lane)
 {
-    (void)lane;
     struct trace *t = w->trace;
     t->groups[w->now] = t->groups[w->now] << 1 | t->open_group[w->now];
     t->open_group[w->now] = 0;
@@ -148,7 +143,6 @@ void trace_async_commit(struct worker *w, int lane)
 
 void trace_async_wait(struct worker *w, int lane, int pending)
 {
-    (void)lane;
     struct trace *t = w->trace;
     if (pending < 0)
         t->open_group[w->now] = 0;
@@ -160,7 +154,6 @@ void trace_async_wait(struct worker *w, int lane, int pending)
 
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
 {
-    (void)transposed;
     struct site *s = tally_site(&w->trace->tally, (uint32_t)w->trace->statement[w->now],
                                 what == TRACE_LDMATRIX ? LDMATRIX : STMATRIX, SHARED);
     int all = count_matrix_passes(rows, n);
@@ -178,7 +171,6 @@ void trace_mma(struct worker *w, uint64_t flops)
 
 void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
 {
-    (void)thread, (void)sums;
     const uint32_t depth = depth_of(w, (uintptr_t)p);
     if ((uintptr_t)p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK)
         w->trace->registers[depth / 8] |= (uint8_t)(1 << depth % 8);
@@ -225,22 +217,14 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
 
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
 {
-    (void)p, (void)expected, (void)bytes;
 }
 
 void cpu_trace_sum(const volatile void *p, size_t bytes)
 {
-    (void)p, (void)bytes;
-}
-
-void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
 }
 
 void cpu_trace_cached(const volatile void *p, size_t bytes)
 {
-    (void)p, (void)bytes;
 }
 
 void cpu_trace_special(int counter)
@@ -262,14 +246,8 @@ void cpu_trace_fence(void) /* blocks run concurrently, and not every CPU keeps s
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-void trace_fence(struct worker *w)
-{
-    (void)w;
-}
-
 /* Does nothing: the same object may be linked with check, which reports the index. */
 __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const void *b,
                                                                          uintptr_t index)
 {
-    (void)b, (void)index;
 }

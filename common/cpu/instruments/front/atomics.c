@@ -26,7 +26,7 @@ static void changed(struct worker *w, const volatile void *p, unsigned bytes, in
     if (!w)
         return;
     if (order >= RELEASE)
-        trace_fence(w);
+        TRACE_CHECK(fence(w), (void)0);
     trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
 }
 
@@ -35,7 +35,7 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
     if (!w)
         return;
     if (order >= RELEASE)
-        trace_fence(w);
+        TRACE_CHECK(fence(w), (void)0);
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
@@ -94,12 +94,10 @@ ATOMICS(64, uint64_t)
 
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order)
 {
-    (void)order;
 }
 void __tsan_init(void)
 {

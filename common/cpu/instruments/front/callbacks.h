@@ -73,7 +73,6 @@ SIZES(write, 1)
 /* The pointer of an object to its virtual functions is memory like any other. */
 void __tsan_vptr_update(void **p, void *value)
 {
-    (void)value;
     pieces((uintptr_t)p, sizeof *p, 1, HERE);
 }
 void __tsan_vptr_read(void **p)

@@ -69,7 +69,6 @@ __attribute__((weak)) void cpu_trace__ZdlPv(void *p)
 }
 __attribute__((weak)) void cpu_trace__ZdlPvm(void *p, size_t bytes)
 {
-    (void)bytes;
     GIVE(p, _ZdlPv);
 }
 __attribute__((weak)) void cpu_trace__ZdaPv(void *p)
@@ -78,7 +77,6 @@ __attribute__((weak)) void cpu_trace__ZdaPv(void *p)
 }
 __attribute__((weak)) void cpu_trace__ZdaPvm(void *p, size_t bytes)
 {
-    (void)bytes;
     GIVE(p, _ZdaPv);
 }
 #pragma GCC visibility pop

@@ -1,6 +1,5 @@
 /* Symbols of addresses in the program: the user's file and line for code, names for variables. */
-#ifndef SYMBOLS_H
-#define SYMBOLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ void symbols_statement(uint32_t code);
 void symbols_find(const uint32_t *codes, int n, struct place *places);
 void symbols_free(struct place *places, int n); /* frees their strings */
 int symbols_same(const struct place *a, const struct place *b);
-
-#endif

@@ -2,8 +2,7 @@
  * cuBLAS is linked with these files and OpenBLAS. The runtime has none of them; they use what
  * cpu/runtime.h declares. From the bottom to the top: handle.c, products.c, lt.c, vectors.c,
  * matrices.c. */
-#ifndef BLAS_H
-#define BLAS_H
+#pragma once
 
 #include "cpu/runtime.h"
 #include "cublas_v2.h"
@@ -117,5 +116,3 @@ static inline enum CBLAS_SIDE blas_side(cublasSideMode_t side)
 /* Products with mixed types: only those that cublas_v2.h lists are supported. */
 cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
                                    cublasComputeType_t compute);
-
-#endif

@@ -3,7 +3,6 @@
 #include "libraries/blas/blas.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NRM2, ASUM, AMAX, AMIN };

@@ -42,8 +42,8 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     const char *name = space == PTX_SHARED ? "shared " : space == PTX_GLOBAL ? "global " : "";
     if (space == PTX_SHARED)
         address = (uint32_t)address;
-    const int goes_on = CPU_TRACE == 2; /* check reports it and goes on */
-    if (address % bytes && !goes_on) {
+    const int reported = CPU_TRACE == 2; /* check reports it and goes on */
+    if (address % bytes && !reported) {
         snprintf(why, sizeof why, ", which is no multiple of %zu", bytes);
         bad_address(w, lane, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress, name, address, bytes,
                     why);
@@ -54,7 +54,7 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     if (space != PTX_SHARED)
         return (void *)(uintptr_t)address;
     size_t used = w->shared_used + w->gaps;
-    if (address + bytes > (goes_on ? ARENA - 16 : used)) {
+    if (address + bytes > (reported ? ARENA - 16 : used)) {
         snprintf(why, sizeof why, ": the block's shared memory ends at 0x%zx%s", used,
                  address > used ? "; __cvta_generic_to_shared makes such an address" : "");
         bad_address(w, lane, i, FAULT_ADDRESS, cudaErrorIllegalAddress, name, address, bytes, why);

@@ -181,14 +181,12 @@ static inline __attribute__((always_inline)) void real(const ptx_insn *i, uint64
 #define REAL(name, op)                                                                             \
     void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
     {                                                                                              \
-        (void)w;                                                                                   \
         real(i, reg, op);                                                                          \
     }
 /* Operations that count has a counter for. */
 #define COUNTED(name, op, counter)                                                                 \
     void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
     {                                                                                              \
-        (void)w;                                                                                   \
         ptx_counted(counter);                                                                      \
         real(i, reg, op);                                                                          \
     }
@@ -246,13 +244,11 @@ static void choose_each(const ptx_insn *i, uint64_t *reg, int greater)
 
 void ptx_min_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     choose_each(i, reg, 0);
 }
 
 void ptx_max_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     choose_each(i, reg, 1);
 }
 
@@ -282,19 +278,16 @@ static void sign_each(const ptx_insn *i, uint64_t *reg, int negates)
 
 void ptx_neg_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     sign_each(i, reg, 1);
 }
 
 void ptx_abs_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     sign_each(i, reg, 0);
 }
 
 void ptx_copysign(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t sign = 1ull << (ptx_type_bits[i->type[0]] - 1);
     ptx_set(&i->operand[0], reg,
             (ptx_get(&i->operand[1], reg) & sign) | (ptx_get(&i->operand[2], reg) & ~sign));
@@ -302,7 +295,6 @@ void ptx_copysign(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_testp(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t v = ptx_get(&i->operand[1], reg);
     double d = ptx_decode(i->type[0], v);
     int subnormal = d != 0 && ptx_flush(i->type[0], v) != v;

@@ -12,7 +12,6 @@
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
     int op = TRACE_CHECK(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
-    (void)w, (void)b, (void)tile, (void)loads, (void)atomic;
 #if CPU_TRACE == 2
     const size_t width = box_row_bytes(b);
     for (size_t row = 0; row < box_rows(b); row++) {
@@ -90,7 +89,6 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_bulk_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)i, (void)reg;
     bulk_commit(w);
 }
 
@@ -126,8 +124,8 @@ static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand 
 {
     struct box b = {.map = map_at(w, i, ptx_address(o, reg))};
     if (b.map.rank != o->n)
-        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, ": the tensor map has %d dimensions",
-                  b.map.rank);
+        ptx_fault(w, i, FAULT_DESCRIPTOR, cudaErrorLaunchFailure,
+                  ": the tensor map has %d dimensions", b.map.rank);
     for (int k = 0; k < o->n; k++)
         b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
     if (b.at[0] * (int64_t)b.map.stride[0] % 16)

@@ -60,7 +60,6 @@ static int combined(const ptx_insn *i, const uint64_t *reg, int r)
  * types p is for the low half and q for the high one. */
 void ptx_setp(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     enum ptx_type type = i->type[0], single = ptx_single(type);
     uint64_t a = ptx_get(&i->operand[1], reg), b = ptx_get(&i->operand[2], reg);
     uint64_t low = type == single ? ~0ull : 0xffff;
@@ -76,7 +75,6 @@ void ptx_setp(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* The same with a value as the result: all ones or 1.0 for true. */
 void ptx_set_number(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     enum ptx_type to = i->type[0], type = i->type[1], single = ptx_single(type);
     uint64_t a = ptx_get(&i->operand[1], reg), b = ptx_get(&i->operand[2], reg);
     uint64_t low = type == single ? ~0ull : 0xffff, r = 0;
@@ -98,14 +96,12 @@ static void take(const ptx_insn *i, uint64_t *reg, int first)
 
 void ptx_selp(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     take(i, reg, ptx_true(&i->operand[3], reg));
 }
 
 /* In a condition, -0 counts as 0, and NaN as negative. */
 void ptx_slct(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t c = ptx_get(&i->operand[3], reg);
     if (i->type[1] == PTX_F32)
         take(i, reg, ptx_float(ptx_has(i, PTX_M_ftz) ? ptx_flush(PTX_F32, c) : c) >= 0);

@@ -133,7 +133,6 @@ static uint64_t real_to_real(const ptx_insn *i, enum ptx_type to, enum ptx_type 
 
 void ptx_cvt(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     enum ptx_type to = i->type[0], from = i->type[1];
     const ptx_operand *d = &i->operand[0];
     uint64_t v = ptx_get(&i->operand[1], reg), r;
@@ -153,7 +152,6 @@ void ptx_cvt(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* Two values become one register: the first is the high half. */
 void ptx_cvt_packed(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     enum ptx_type to = ptx_single(i->type[0]), from = i->type[1];
     uint64_t high = real_to_real(i, to, from, ptx_get(&i->operand[1], reg));
     uint64_t low = real_to_real(i, to, from, ptx_get(&i->operand[2], reg));

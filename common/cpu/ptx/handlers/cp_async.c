@@ -30,7 +30,6 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_cp_async_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)i, (void)reg;
     TRACE(async_commit(w, (int)w->now % WARP));
     cp_async_commit(w);
 }

@@ -1,6 +1,5 @@
 /* Shared by the functions that execute instructions, and by run.c, which calls them. */
-#ifndef PTX_HANDLER_H
-#define PTX_HANDLER_H
+#pragma once
 
 #include "device/units/units.h"
 
@@ -86,5 +85,3 @@ static inline int ptx_only_nearest(const ptx_insn *i)
         others |= i->modifiers[k];
     return !others;
 }
-
-#endif

@@ -41,13 +41,11 @@ static inline uint64_t saturated(const ptx_insn *i, uint64_t v)
 
 void ptx_add(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, saturated(i, operand(i, 1, reg) + operand(i, 2, reg)));
 }
 
 void ptx_sub(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, saturated(i, operand(i, 1, reg) - operand(i, 2, reg)));
 }
 
@@ -103,14 +101,12 @@ static uint64_t product(const ptx_insn *i, const uint64_t *reg)
 
 void ptx_mul(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     int wide = ptx_has(i, PTX_M_wide);
     ptx_set(&i->operand[0], reg, cut(ptx_type_bits[i->type[0]] << wide, product(i, reg)));
 }
 
 void ptx_mad(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     int wide = ptx_has(i, PTX_M_wide);
     uint64_t c = wide ? ptx_get(&i->operand[3], reg) : operand(i, 3, reg);
     ptx_set(&i->operand[0], reg,
@@ -128,13 +124,11 @@ static uint64_t product24(const ptx_insn *i, const uint64_t *reg)
 
 void ptx_mul24(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, product24(i, reg));
 }
 
 void ptx_mad24(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, product24(i, reg) + operand(i, 3, reg));
 }
 
@@ -154,20 +148,17 @@ static int64_t dot(const ptx_insn *i, const uint64_t *reg, int parts, int bits, 
 
 void ptx_dp4a(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, (uint64_t)dot(i, reg, 4, 8, 0));
 }
 
 void ptx_dp2a(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, (uint64_t)dot(i, reg, 2, 16, ptx_has(i, PTX_M_hi) ? 16 : 0));
 }
 
 /* The absolute differences of four bytes, each as a byte; with .add, their sum plus c. */
 void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     const uint64_t a = ptx_get(&i->operand[1], reg), b = ptx_get(&i->operand[2], reg);
     const int64_t most = is_signed(i) ? INT8_MAX : UINT8_MAX;
     uint64_t sum = ptx_get(&i->operand[3], reg), bytes = 0;
@@ -185,7 +176,6 @@ void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* A division by zero does not stop a GPU: quotient and remainder are all ones. */
 void ptx_div(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg);
     put(i, reg,
         !b              ? ~0ull
@@ -196,7 +186,6 @@ void ptx_div(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_rem(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg);
     put(i, reg,
         !b              ? ~0ull
@@ -212,34 +201,29 @@ static inline int less(const ptx_insn *i, uint64_t a, uint64_t b)
 
 void ptx_min(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg), r = less(i, b, a) ? b : a;
     put(i, reg, ptx_has(i, PTX_M_relu) && (int64_t)r < 0 ? 0 : r);
 }
 
 void ptx_max(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg), r = less(i, a, b) ? b : a;
     put(i, reg, ptx_has(i, PTX_M_relu) && (int64_t)r < 0 ? 0 : r);
 }
 
 void ptx_sad(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg);
     put(i, reg, operand(i, 3, reg) + (less(i, a, b) ? b - a : a - b));
 }
 
 void ptx_neg(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, -operand(i, 1, reg));
 }
 
 void ptx_abs(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg);
     put(i, reg, (int64_t)a < 0 ? -a : a);
 }
@@ -249,7 +233,6 @@ void ptx_abs(struct worker *w, const ptx_insn *i, uint64_t *reg)
 #define LOGIC(name, expression)                                                                    \
     void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
     {                                                                                              \
-        (void)w;                                                                                   \
         uint64_t a = ptx_get(&i->operand[1], reg) ^ (uint64_t)i->operand[1].negated;               \
         uint64_t b = ptx_get(&i->operand[i->n - 1], reg) ^ (uint64_t)i->operand[i->n - 1].negated; \
         (void)b;                                                                                   \
@@ -263,7 +246,6 @@ LOGIC(ptx_cnot, !cut(ptx_type_bits[i->type[0]], a))
 
 void ptx_lop3(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint32_t a = (uint32_t)ptx_get(&i->operand[1], reg), b = (uint32_t)ptx_get(&i->operand[2], reg);
     uint32_t c = (uint32_t)ptx_get(&i->operand[3], reg), r = 0;
     uint64_t table = ptx_get(&i->operand[4], reg);
@@ -277,7 +259,6 @@ void ptx_lop3(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_shl(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint32_t n = (uint32_t)ptx_get(&i->operand[2], reg);
     put(i, reg, n >= ptx_type_bits[i->type[0]] ? 0 : operand(i, 1, reg) << n);
 }
@@ -292,14 +273,12 @@ static inline uint64_t shifted_right(const ptx_insn *i, uint64_t a, unsigned n)
 
 void ptx_shr(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     put(i, reg, shifted_right(i, operand(i, 1, reg), (uint32_t)ptx_get(&i->operand[2], reg)));
 }
 
 /* A funnel shift of 64 bits: a is the low half, b the high half. */
 void ptx_shf(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t both = (uint32_t)ptx_get(&i->operand[1], reg) | ptx_get(&i->operand[2], reg) << 32;
     uint32_t n = (uint32_t)ptx_get(&i->operand[3], reg);
     n = ptx_has(i, PTX_M_wrap) ? n & 31 : n > 32 ? 32 : n;
@@ -310,7 +289,6 @@ void ptx_shf(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_prmt(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t both = (uint32_t)ptx_get(&i->operand[1], reg) | ptx_get(&i->operand[2], reg) << 32;
     uint64_t c = ptx_get(&i->operand[3], reg), s = c & 3;
     uint32_t r = 0;
@@ -345,7 +323,6 @@ static unsigned extent(const ptx_insn *i, int k, const uint64_t *reg)
 
 void ptx_bfe(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 2, reg), n = extent(i, 3, reg);
     uint64_t r = shifted_right(i, operand(i, 1, reg), at);
     if (n < bits && n < 64) {
@@ -357,7 +334,6 @@ void ptx_bfe(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_bfi(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 3, reg), n = extent(i, 4, reg);
     uint64_t mask = n < 64 ? (1ull << (n & 63)) - 1 : ~0ull;
     mask = at < bits ? mask << (at & 63) : 0;
@@ -369,13 +345,11 @@ void ptx_bfi(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_popc(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     ptx_set(&i->operand[0], reg, (uint64_t)__builtin_popcountll(operand(i, 1, reg)));
 }
 
 void ptx_clz(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), bits = ptx_type_bits[i->type[0]];
     ptx_set(&i->operand[0], reg, a ? (uint64_t)__builtin_clzll(a) - (64 - bits) : bits);
 }
@@ -383,7 +357,6 @@ void ptx_clz(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* The position of the highest bit that is no sign bit. */
 void ptx_bfind(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), bits = ptx_type_bits[i->type[0]];
     a = is_signed(i) && (int64_t)a < 0 ? ~a : a;
     uint64_t found = a ? 63 - (uint64_t)__builtin_clzll(a) : 0xffffffff;
@@ -392,7 +365,6 @@ void ptx_bfind(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_brev(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     uint64_t a = operand(i, 1, reg), r = 0;
     for (int k = 0; k < ptx_type_bits[i->type[0]]; k++, a >>= 1)
         r = r << 1 | (a & 1);

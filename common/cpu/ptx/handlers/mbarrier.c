@@ -2,7 +2,6 @@
  * units/mbarriers.c has their state; the instructions that use it are here. */
 #include "ptx/handlers/handler.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The mbarrier's offset in shared memory, from a shared or a generic address. */
@@ -123,7 +122,6 @@ void ptx_mbarrier_expect(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_mbarrier_pending(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     ptx_set(&i->operand[0], reg, ptx_get(&i->operand[1], reg) >> 32);
 }
 
@@ -194,6 +192,5 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_fence_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w, (void)i, (void)reg;
     TRACE_CHECK(mbarrier_fence(w, (int)w->now % WARP), (void)0);
 }

@@ -4,7 +4,6 @@
  * __cvta_generic_to_shared: an offset in bytes from the start of the block's shared memory. */
 #include "ptx/handlers/handler.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static enum ptx_space space_of(const ptx_insn *i)
@@ -38,12 +37,11 @@ static int is_strong(const ptx_insn *i)
 /* Makes the thread's earlier writes visible before its next write. */
 static void release(struct worker *w, const ptx_insn *i)
 {
-    (void)w;
     if (!ptx_has(i, PTX_M_release) && !ptx_has(i, PTX_M_acq_rel))
         return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (is_strong(i))
-        TRACE(fence(w));
+        TRACE_CHECK(fence(w), (void)0);
 }
 
 void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -196,10 +194,9 @@ void ptx_isspacep(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w, (void)reg;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!ptx_has(i, PTX_M_cta) && !ptx_has(i, PTX_M_proxy))
-        TRACE(fence(w));
+        TRACE_CHECK(fence(w), (void)0);
 }
 
 /* fence.proxy.async: for global and shared memory, unless it names one. */
@@ -208,18 +205,15 @@ void ptx_fence_proxy(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int global = ptx_has(i, PTX_M_global);
     const int shared = ptx_has(i, PTX_M_shared_cta) || ptx_has(i, PTX_M_shared_cluster);
     const int spaces = (global ? 0 : TRACE_PROXY_SHARED) | (shared ? 0 : TRACE_PROXY_GLOBAL);
-    (void)w, (void)reg, (void)spaces;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    TRACE_CHECK(proxy_fence(w, (int)w->now % WARP, spaces), (void)0);
+    TRACE_CHECK(proxy_fence(w, (int)w->now % WARP, spaces), (void)spaces);
 }
 
 void ptx_prefetch(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w, (void)i, (void)reg;
 }
 
 void ptx_createpolicy(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w;
     ptx_set(&i->operand[0], reg, 1); /* no instruction uses the policy */
 }

@@ -98,7 +98,6 @@ void ptx_mov(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* Changes no order: the kernel in front has ended, and the next kernel begins in stream order. */
 void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w, (void)reg;
     if (strstr(i->text, "wait"))
         cpu_grid_wait();
     else
@@ -107,13 +106,11 @@ void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_trap(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)reg;
     const struct thread *t = &w->threads[w->now];
     cpu_trap(cudaErrorLaunchFailure, i->text, t->file, t->line);
 }
 
 void ptx_nanosleep(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)i, (void)reg;
     cpu_sleep(w->threads[w->now].file, w->threads[w->now].line);
 }

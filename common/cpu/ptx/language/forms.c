@@ -53,7 +53,8 @@ void parse_note_modifiers(ptx_insn *i, const char *m)
 
 /* --- What a form wants of its operands -------------------------------------------------------- */
 
-int ptx_columns(const ptx_insn *i)
+/* N of the shape m64nNk16. */
+static int columns_of(const ptx_insn *i)
 {
     const char *shape = strstr(i->text, ".m64n");
     return shape ? (int)strtol(shape + 5, NULL, 10) : 0;
@@ -81,7 +82,7 @@ static struct wanted wanted_operand(const ptx_insn *i, const char *p, size_t n)
     else if (strncmp(t, "vx", 2) == 0)
         w.parts = -1, t += 2;
     else if (strncmp(t, "mx", 2) == 0)
-        w.parts = ptx_columns(i) / 2, t += 2;
+        w.parts = columns_of(i) / 2, t += 2;
     else if (strncmp(t, "pack", 4) == 0)
         w.packed = 1, t += 4;
     else if (strncmp(t, "any", 3) == 0)

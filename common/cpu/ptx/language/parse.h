@@ -1,6 +1,5 @@
 /* The parser: declarations that words.c, operands.c, forms.c and parse.c share. */
-#ifndef PTX_PARSE_H
-#define PTX_PARSE_H
+#pragma once
 
 #include "ptx/language/ptx.h"
 
@@ -65,5 +64,3 @@ void parse_note_modifiers(ptx_insn *i, const char *m);
 /* Chooses the form for the operands that were read and checks each of them. */
 void parse_fit(struct parser *s, ptx_insn *i, const char *at, struct seen *seen,
                struct seen (*parts)[PARTS]);
-
-#endif

@@ -1,8 +1,7 @@
 /* Inline PTX: the program that the parser (parse.c) makes of an asm statement. The rewriter
  * parses a statement to check it when the file is compiled; run.c parses it once more to execute
  * it. */
-#ifndef PTX_H
-#define PTX_H
+#pragma once
 
 #include "base/types.h"
 
@@ -240,13 +239,7 @@ extern const int ptx_form_count;
 extern const char *const ptx_modifier_names[PTX_MODIFIERS];
 extern const char *const ptx_special_names[]; /* by enum ptx_special; ends with NULL */
 
-/* --- forms.c ---------------------------------------------------------------------------------- */
-/* N of the shape m64nNk16. */
-int ptx_columns(const ptx_insn *i);
-
 /* --- parse.c ---------------------------------------------------------------------------------- */
 /* constraints[k] is the constraint of operand %k: h, r, l, f, d or n. NULL: the text is wrong,
  * and *error says how. A program is never freed. */
 ptx_program *ptx_parse(const char *text, const char *constraints, struct ptx_error *error);
-
-#endif

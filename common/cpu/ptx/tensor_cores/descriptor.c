@@ -13,7 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct descriptor descriptor_of(uint64_t bits)
+/* The fields of a descriptor, distances in bytes. offset_of shows the use of the two
+ * distances. */
+struct descriptor {
+    uint32_t start, leading, stride;
+    int base;  /* the row of 128 bytes where the pattern of the swizzle begins */
+    int width; /* of the swizzle: 32, 64 or 128 bytes, or 16 if there is none */
+};
+
+static struct descriptor fields_of(uint64_t bits)
 {
     static const int widths[] = {16, 128, 64, 32};
     return (struct descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
@@ -29,7 +37,10 @@ static inline uint32_t swizzled(const struct descriptor *d, uint32_t at)
     return at ^ (row & mask) << 4;
 }
 
-uint32_t descriptor_offset(const struct descriptor *d, int transposed, int outer, int k)
+/* The offset in shared memory of 16 bytes of the matrix: 8 elements along k or, if it is
+ * transposed, along the other side, `outer`. outer and k count elements; the index along the 8
+ * is a multiple of 8. */
+static uint32_t offset_of(const struct descriptor *d, int transposed, int outer, int k)
 {
     const uint32_t pieces = (uint32_t)d->width / 16, width = (uint32_t)d->width;
     const uint32_t o = (uint32_t)outer, o8 = o / 8, k8 = (uint32_t)k / 8;
@@ -68,13 +79,12 @@ static const char *wrong(const struct descriptor *d, char which, int transposed,
     for (int pass = 0; pass < 2; pass++)
         for (int o = 0; o < outer; o += transposed ? 8 : 1)
             for (int k = 0; k < 16; k += transposed ? 1 : 8) {
-                uint16_t *at = &owner[descriptor_offset(d, transposed, o, k) / 16];
+                uint16_t *at = &owner[offset_of(d, transposed, o, k) / 16];
                 const int other = *at - 1;
                 if (pass == 0 && other >= 0 && !found) {
                     snprintf(text, sizeof text,
                              "%s %d at k = %d and %s %d at k = %d lie at one address, 0x%x", side,
-                             other / 16, other % 16, side, o, k,
-                             descriptor_offset(d, transposed, o, k));
+                             other / 16, other % 16, side, o, k, offset_of(d, transposed, o, k));
                     found = text;
                 }
                 *at = pass ? 0 : (uint16_t)(o * 16 + k + 1);
@@ -87,7 +97,7 @@ static const char *told_of(const struct worker *w, const ptx_insn *i, char which
                            int transposed, int outer)
 {
     static char line[500];
-    const struct descriptor d = descriptor_of(bits);
+    const struct descriptor d = fields_of(bits);
     const struct thread *t = &w->threads[w->now];
     const char *why = wrong(&d, which, transposed, outer);
     if (!why)
@@ -105,11 +115,11 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
                       int transposed, int outer)
 {
     const struct thread *t = &w->threads[w->now];
-    const struct descriptor d = descriptor_of(bits);
+    const struct descriptor d = fields_of(bits);
     const size_t used = w->shared_used + w->gaps;
     for (int o = 0; o < outer; o += transposed ? 8 : 1)
         for (int k = 0; k < 16; k += transposed ? 1 : 8) {
-            uint32_t at = descriptor_offset(&d, transposed, o, k);
+            uint32_t at = offset_of(&d, transposed, o, k);
             if (at + 16 > used)
                 fault_stop(w, FAULT_DESCRIPTOR, cudaErrorIllegalAddress,
                            "%s:%d: %s: matrix %c has %s %d at shared address 0x%x: the block's "
@@ -123,17 +133,17 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
 
 void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int outer, uint16_t *to)
 {
-    const struct descriptor d = descriptor_of(bits);
+    const struct descriptor d = fields_of(bits);
     uint16_t v[8];
     if (!transposed) {
         for (int o = 0; o < outer; o++)
             for (int k = 0; k < 16; k += 8)
-                memcpy(to + o * 16 + k, w->arena + descriptor_offset(&d, 0, o, k), sizeof v);
+                memcpy(to + o * 16 + k, w->arena + offset_of(&d, 0, o, k), sizeof v);
         return;
     }
     for (int k = 0; k < 16; k++)
         for (int o = 0; o < outer; o += 8) {
-            memcpy(v, w->arena + descriptor_offset(&d, 1, o, k), sizeof v);
+            memcpy(v, w->arena + offset_of(&d, 1, o, k), sizeof v);
             for (int e = 0; e < 8; e++)
                 to[(o + e) * 16 + k] = v[e];
         }
@@ -141,11 +151,10 @@ void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int 
 
 void descriptor_tell(struct worker *w, int op, uint64_t bits, int transposed, int first, int count)
 {
-    const struct descriptor d = descriptor_of(bits);
+    const struct descriptor d = fields_of(bits);
     for (int o = first; o < first + count; o += transposed ? 8 : 1)
         for (int k = 0; k < 16; k += transposed ? 1 : 8) {
-            const char *p = w->arena + descriptor_offset(&d, transposed, o, k);
+            const char *p = w->arena + offset_of(&d, transposed, o, k);
             TRACE_CHECK(proxy_read(w, op, p, 16), (void)p);
         }
-    (void)op;
 }

@@ -166,7 +166,6 @@ static void perhaps(struct worker *w, struct products *p)
 /* Also tells count which variables are registers. */
 static void tell_variables(struct worker *w, const struct product *q, int warp, int v, int issue)
 {
-    (void)w, (void)warp;
     for (int lane = 0; CPU_TRACE && lane < WARP; lane++) {
         const int thread = (warp + v) * WARP + lane, sums = q->sums->columns / 2;
         if (issue)
@@ -331,8 +330,9 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
                 q->part[k / WARP][k % WARP][r] = (uint32_t)ptx_get(o, t[k].registers);
         }
     q->sums = sums_in(w, p, i, warp);
-    TRACE(wgmma(w, 2ull * ROWS * K * (unsigned)q->sums->columns,
-                2u * K * ((q->in_registers ? 0 : ROWS) + (unsigned)q->sums->columns)));
+    TRACE_COUNT(wgmma(w, 2ull * ROWS * K * (unsigned)q->sums->columns,
+                      2u * K * ((q->in_registers ? 0 : ROWS) + (unsigned)q->sums->columns)),
+                (void)0);
     tell_issue(w, q, warp);
     q->waiting = (1u << WARPS) - 1;
     memcpy(q->group, p->group, sizeof q->group);
@@ -357,14 +357,12 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
 
 void ptx_wgmma_fence(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
-    (void)i, (void)reg, (void)lanes;
     TRACE_CHECK(registers_fence(w, (int)w->now / WARP), (void)0);
     perhaps(w, products_of(w, (int)w->now / WARP));
 }
 
 void ptx_wgmma_commit(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
-    (void)i, (void)reg, (void)lanes;
     struct products *p = products_of(w, (int)w->now / WARP);
     p->group[w->now / WARP % WARPS]++;
     perhaps(w, p);

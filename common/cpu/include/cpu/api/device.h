@@ -1,7 +1,6 @@
 /* The properties of a device, with those that only CUDA 12 has, since programs for CUDA 12 print
  * them; and its attributes. A feature that the device lacks is 0. Part of cuda_runtime_api.h. */
-#ifndef CPU_DEVICE_H
-#define CPU_DEVICE_H
+#pragma once
 
 /* Name, number, and the value in terms of the properties p. */
 #define CPU_ATTRIBUTES(X)                                                                          \
@@ -195,5 +194,3 @@ struct cudaDeviceProp {
     int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode;
     int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
-
-#endif

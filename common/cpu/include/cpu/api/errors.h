@@ -1,7 +1,6 @@
 /* CUDA's errors: names, numbers, and the texts of cudaGetErrorString. Part of cuda_runtime_api.h.
  */
-#ifndef CPU_ERRORS_H
-#define CPU_ERRORS_H
+#pragma once
 
 #define CPU_ERRORS(X)                                                                              \
     X(cudaSuccess, 0, "no error")                                                                  \
@@ -181,5 +180,3 @@
     X(cudaErrorInvalidResourceConfiguration, 915,                                                  \
       "one or more resources are insufficient or non-applicable for the operation")                \
     X(cudaErrorUnknown, 999, "unknown error")
-
-#endif

@@ -2,8 +2,7 @@
  * adds, in graph_nodes.c. A captured graph runs its nodes in the order of capture. In another
  * graph a node runs when the nodes that it depends on are done, and otherwise in the order of
  * their addition. */
-#ifndef CPU_GRAPH_API_H
-#define CPU_GRAPH_API_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -276,5 +275,4 @@ static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cuda
 {
     return cudaGraphAddDependencies(graph, from, to, NULL, count);
 }
-#endif
 #endif

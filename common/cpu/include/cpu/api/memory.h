@@ -1,7 +1,6 @@
 /* Memory beyond cudaMalloc and copies of rows: registered and managed memory, 3D copies, pools.
  * Part of cuda_runtime_api.h; the functions are in api/ and libraries/. */
-#ifndef CPU_MEMORY_API_H
-#define CPU_MEMORY_API_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -186,5 +185,4 @@ static inline cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMe
         device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
     return cudaMemAdvise(p, bytes, advice, location);
 }
-#endif
 #endif

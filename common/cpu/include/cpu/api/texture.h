@@ -2,8 +2,7 @@
  * Part of cuda_runtime_api.h; the functions for kernels are in cpu/texture.h. Mipmapped and
  * sparse arrays, views of another format (cudaResourceViewDesc) and sRGB are not supported:
  * cudaErrorNotSupported. */
-#ifndef CPU_TEXTURE_API_H
-#define CPU_TEXTURE_API_H
+#pragma once
 
 #define __TEXTURE_TYPES_H__
 #define __SURFACE_TYPES_H__
@@ -160,5 +159,4 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
 
 #ifdef __cplusplus
 }
-#endif
 #endif

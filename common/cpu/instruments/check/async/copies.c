@@ -48,8 +48,8 @@ static void report(const struct copy *c, const struct touch *t, enum rule rule)
     struct side sides[2] = {{rule == PENDING_COPY ? COPY
                              : is_shared          ? WRITE
                                                   : READ,
-                             (uint32_t)c->issued & 0xffffff, thread_of(c->issued), order.block},
-                            {t->kind, (uint32_t)t->r & 0xffffff, thread_of(t->r), order.block}};
+                             code_in(c->issued), thread_of(c->issued), order.block},
+                            {t->kind, code_in(t->r), thread_of(t->r), order.block}};
     finding_add(rule, order.kernel, sides, 2, t->bytes,
                 is_shared ? shared_at(t->p) : object_at(t->p), t->p, NULL);
 }
@@ -114,9 +114,9 @@ void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_
     pending_copies++;
 }
 
-void pending_commit(int thread)
+void trace_async_commit(struct worker *w, int lane)
 {
-    groups[thread]++;
+    groups[thread_at(w, lane)]++;
 }
 
 int pending_hand_over(int thread)
@@ -125,7 +125,7 @@ int pending_hand_over(int thread)
     for (uint32_t i; (i = first[thread]);) {
         struct copy *c = &copies[i];
         if (!op)
-            op = proxy_issue(thread, (uint32_t)c->issued & 0xffffff, TRACE_COPIES);
+            op = proxy_issue(thread, code_in(c->issued), TRACE_COPIES);
         for (unsigned k = 0; k < c->bytes && c->to >= 0; k += 4) {
             uint32_t *cell = &writer[(c->to - (int64_t)ARENA_AT + k) / 4];
             if (*cell == i) {
@@ -149,7 +149,7 @@ static void finish(uint32_t i, int waited)
 {
     struct copy *c = &copies[i];
     int thread = thread_of(c->issued);
-    shadow_entry now = entry_of(thread, (uint32_t)c->issued & 0xffffff, 0) | (shadow_entry)15 << 34;
+    shadow_entry now = entry_of(thread, code_in(c->issued), 0) | ALL_BYTES;
     for (int k = 0; k < 2 && c->touch[k].r; k++) {
         const struct touch *t = &c->touch[k];
         int beside = waited && when_of(t->r) <= order.now && !happens_before(t->r, thread);
@@ -176,8 +176,9 @@ static void finish(uint32_t i, int waited)
     pending_copies--;
 }
 
-void pending_wait(int thread, int pending)
+void trace_async_wait(struct worker *w, int lane, int pending)
 {
+    const int thread = thread_at(w, lane);
     uint64_t waited = pending < 0                          ? UINT64_MAX
                       : groups[thread] > (uint64_t)pending ? groups[thread] - (uint64_t)pending
                                                            : 0;

@@ -23,13 +23,19 @@ static struct state {
 } * states;
 static int n_states;
 
-static void report(const char *text, shadow_entry first, int thread, uint32_t code, uintptr_t p)
+static void report(const char *text, shadow_entry first, shadow_entry second, uintptr_t p)
 {
     struct side sides[2] = {
-        {COPY, (uint32_t)first & 0xffffff, thread_of(first), order.block},
-        {COPY, code, thread, order.block},
+        {COPY, code_in(first), thread_of(first), order.block},
+        {COPY, code_in(second), thread_of(second), order.block},
     };
     finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
+}
+
+/* The thread's statement, now. */
+static shadow_entry now(int thread)
+{
+    return entry_of(thread, statement[thread], 0);
 }
 
 static const struct mbarrier *runtimes(const struct worker *w, int id)
@@ -40,7 +46,7 @@ static const struct mbarrier *runtimes(const struct worker *w, int id)
     return NULL;
 }
 
-void phase_made(int thread, uint32_t code, int id, uintptr_t p)
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
 {
     if (id >= n_states) {
         states =
@@ -49,36 +55,39 @@ void phase_made(int thread, uint32_t code, int id, uintptr_t p)
         n_states = id + 1;
     }
     struct state *s = &states[id];
-    *s = (struct state){.made = entry_of(thread, code, 0), .p = p};
+    *s = (struct state){.made = now(thread_at(w, lane)), .p = (uintptr_t)w->arena + at};
     s->open = clock_new();
     s->complete = clock_new();
 }
 
-void phase_fence(int thread)
+void trace_mbarrier_fence(struct worker *w, int lane)
 {
+    const int thread = thread_at(w, lane);
     order_tick();
     for (int id = 0; id < n_states; id++)
         if (!states[id].fenced && happens_before(states[id].made, thread))
             states[id].fenced = entry_of(thread, 0, 0);
 }
 
-void phase_used(int thread, uint32_t code, int id)
+void trace_mbarrier_use(struct worker *w, int lane, int id)
 {
+    const int thread = thread_at(w, lane);
     const struct state *s = &states[id];
     if (!happens_before(s->made, thread))
         report("the mbarrier that is made at %1 is used at %2, and nothing orders the two", s->made,
-               thread, code, s->p);
+               now(thread), s->p);
 }
 
-void phase_expects(int thread, uint32_t code, int id, uint32_t bytes)
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
 {
     struct state *s = &states[id];
     s->announced += bytes;
-    s->announced_at = entry_of(thread, code, 0);
+    s->announced_at = now(thread_at(w, lane));
 }
 
-void phase_arrives(int thread, uint32_t code, int id)
+void trace_mbarrier_arrive(struct worker *w, int lane, int id)
 {
+    const int thread = thread_at(w, lane);
     struct state *s = &states[id];
     if (clock_phases(thread, id % MBARRIERS) < s->phase) {
         char text[200];
@@ -87,17 +96,18 @@ void phase_arrives(int thread, uint32_t code, int id)
             "an arrival too many or too early at %%2, in phase %u of a barrier made at %%1: its "
             "thread does not know that phase %u is complete",
             s->phase, s->phase - 1);
-        report(text, s->made, thread, code, s->p);
+        report(text, s->made, now(thread), s->p);
     }
     clock_release(s->open, thread);
     if (s->n < MAX_THREADS)
-        s->arrivals[s->n++] = entry_of(thread, code, 0);
+        s->arrivals[s->n++] = now(thread);
 }
 
 /* The last to arrive knows that the phase is complete if all other arrivals happen before its own
  * and no copy is to come. */
-void phase_complete(int thread, int id)
+void trace_mbarrier_phase(struct worker *w, int id)
 {
+    const int thread = (int)w->now;
     struct state *s = &states[id];
     int knows = s->brought == 0 && !s->copies;
     for (int i = 0; i < s->n && knows; i++)
@@ -113,7 +123,7 @@ void phase_complete(int thread, int id)
 }
 
 /* The thread waits for the first phase of that parity which it does not know to be complete. */
-static void look_behind(int thread, uint32_t code, int id, unsigned parity)
+static void look_behind(int thread, int id, unsigned parity)
 {
     const struct state *s = &states[id];
     const uint32_t known = clock_phases(thread, id % MBARRIERS);
@@ -124,27 +134,29 @@ static void look_behind(int thread, uint32_t code, int id, unsigned parity)
              "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
              "knows phases below %u, and all below %u are complete",
              parity, known, s->phase);
-    report(text, s->made, thread, code, s->p);
+    report(text, s->made, now(thread), s->p);
 }
 
-void phase_asked(int thread, uint32_t code, int id, unsigned parity)
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
 {
+    const int thread = thread_at(w, lane);
     const struct state *s = &states[id];
-    look_behind(thread, code, id, parity);
-    proxy_asked(thread, id % MBARRIERS, entry_of(thread, code, 0), parity,
+    look_behind(thread, id, parity);
+    proxy_asked(thread, id % MBARRIERS, now(thread), parity,
                 clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
 }
 
-void phase_waited(int thread, uint32_t code, int id, unsigned parity)
+void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
 {
-    look_behind(thread, code, id, parity);
+    const int thread = thread_at(w, lane);
+    look_behind(thread, id, parity);
     clock_acquire(thread, states[id].complete);
     proxy_waited(id % MBARRIERS, states[id].phase);
 }
 
 /* Bytes or copies for a barrier whose phase before this one the issuing thread does not know to be
  * complete. */
-static int too_early(const struct state *s, const char *what, int thread, uint32_t code, int id)
+static int too_early(const struct state *s, const char *what, int thread, int id)
 {
     char text[240];
     if (clock_phases(thread, id % MBARRIERS) >= s->phase)
@@ -153,46 +165,49 @@ static int too_early(const struct state *s, const char *what, int thread, uint32
              "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
              "copy's thread does not know that phase %u is complete, and they may count for that",
              what, s->phase, s->phase - 1);
-    report(text, s->made, thread, code, s->p);
+    report(text, s->made, now(thread), s->p);
     return 1;
 }
 
-void phase_copies(int thread, uint32_t code, int id, int op)
+void trace_mbarrier_copies(struct worker *w, int lane, int id)
 {
+    const int thread = thread_at(w, lane);
+    const int op = pending_hand_over(thread);
     struct state *s = &states[id];
     if (!op)
         return;
     s->copies = 1;
     proxy_brings(op, id % MBARRIERS, s->phase);
-    if (too_early(s, "copies", thread, code, id))
+    if (too_early(s, "copies", thread, id))
         proxy_reported(op);
 }
 
-void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes)
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
 {
+    const int thread = thread_at(w, lane);
     struct state *s = &states[id];
     const struct mbarrier *m = runtimes(w, id);
-    phase_used(thread, code, id);
+    trace_mbarrier_use(w, lane, id);
     if (!(s->fenced && happens_before(s->fenced, thread)) && !clock_fenced(s->made, thread, 0))
         report("the mbarrier that is made at %1 is given to a copy at %2, without a "
                "fence.mbarrier_init between",
-               s->made, thread, code, s->p);
+               s->made, now(thread), s->p);
     proxy_brings(op, id % MBARRIERS, s->phase);
-    if (too_early(s, "bytes", thread, code, id))
+    if (too_early(s, "bytes", thread, id))
         proxy_reported(op);
     s->brought += bytes;
-    s->brought_at = entry_of(thread, code, 0);
+    s->brought_at = now(thread);
     if (m && !m->pending && s->brought > s->announced) {
         char text[200];
         snprintf(text, sizeof text,
                  "copies bring %llu bytes at %%2, and %llu are announced, at %%1",
                  (unsigned long long)s->brought, (unsigned long long)s->announced);
-        report(text, s->announced_at, thread, code, s->p);
+        report(text, s->announced_at, now(thread), s->p);
     }
 }
 
 /* The block has ended: bytes that were announced and never asked for are missing all the same. */
-void mbarriers_end(const struct worker *w)
+void trace_mbarrier_end(struct worker *w)
 {
     for (int i = 0; i < w->n_mbarriers; i++) {
         const struct mbarrier *m = &w->mbarriers[i];
@@ -204,8 +219,7 @@ void mbarriers_end(const struct worker *w)
                  "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
                  (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
                  m->bytes > m->coming ? "are missing" : "are too many");
-        report(text, s->announced_at, thread_of(s->brought_at), (uint32_t)s->brought_at & 0xffffff,
-               s->p);
+        report(text, s->announced_at, s->brought_at, s->p);
     }
 }
 

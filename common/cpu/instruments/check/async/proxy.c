@@ -82,7 +82,7 @@ static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
     if (o->mbarrier < 0 || !asked[me].r || !asked[me].idle || asked[me].mbarrier != o->mbarrier)
         return 0;
     struct side sides[2] = {
-        {COPY, (uint32_t)asked[me].r & 0xffffff, me, order.block},
+        {COPY, code_in(asked[me].r), me, order.block},
         side,
     };
     snprintf(
@@ -111,7 +111,7 @@ static enum rule pending_rule(const struct op *o)
 
 static struct side side_of(shadow_entry e, enum kind kind)
 {
-    return (struct side){kind, (uint32_t)e & 0xffffff, thread_of(e), order.block};
+    return (struct side){kind, code_in(e), thread_of(e), order.block};
 }
 
 static struct side side_of_op(const struct op *o)
@@ -325,7 +325,7 @@ void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
 
 static void waited(struct waits *w, const struct op *o, int thread)
 {
-    shadow_entry now = entry_of(thread, (uint32_t)o->issued & 0xffffff, 0);
+    shadow_entry now = entry_of(thread, code_in(o->issued), 0);
     for (int i = 0; i < w->n; i++)
         if (thread_of(w->r[i]) / WARP == thread / WARP)
             return; /* the warp's other lanes wait for the same */
@@ -333,16 +333,17 @@ static void waited(struct waits *w, const struct op *o, int thread)
         w->r[w->n++] = now;
 }
 
-void proxy_read_done(int op, int thread)
+void trace_proxy_read_done(struct worker *w, int lane, int op)
 {
-    waited(&ops[op].read, &ops[op], thread);
+    waited(&ops[op].read, &ops[op], thread_at(w, lane));
 }
 
 /* The operation's write to global memory becomes an ordinary write, made now by the thread that
  * waited: threads of other blocks too are ordered after the write if they are ordered after that
  * thread. */
-void proxy_done(int op, int thread)
+void trace_proxy_done(struct worker *w, int lane, int op)
 {
+    const int thread = thread_at(w, lane);
     struct op *o = &ops[op];
     int left = 0;
     for (int i = 0; i < n_pieces; i++) {
@@ -355,8 +356,7 @@ void proxy_done(int op, int thread)
         for (int64_t at = x->at; at < x->at + x->bytes; at += 16)
             --*line_of(at);
         for (int64_t at = x->at / 4 * 4; at < x->at + x->bytes && x->written; at += 4)
-            shadow[at / 4].write = entry_of(thread, (uint32_t)o->issued & 0xffffff, x->atomic) |
-                                   (shadow_entry)15 << 34;
+            shadow[at / 4].write = entry_of(thread, code_in(o->issued), x->atomic) | ALL_BYTES;
     }
     n_pieces = left;
     waited(&o->read, o, thread);
@@ -419,9 +419,9 @@ void proxy_broken(void)
         for (int64_t at = pieces[i].at / 4 * 4; at < pieces[i].at + pieces[i].bytes; at += 4)
             if (pieces[i].written)
                 shadow[at / 4].write =
-                    entry_of(issuer(&ops[pieces[i].op]),
-                             (uint32_t)ops[pieces[i].op].issued & 0xffffff, pieces[i].atomic) |
-                    (shadow_entry)15 << 34;
+                    entry_of(issuer(&ops[pieces[i].op]), code_in(ops[pieces[i].op].issued),
+                             pieces[i].atomic) |
+                    ALL_BYTES;
     n_pieces = n_written = 0;
     n_ops = 1;
     proxy_used = 0;

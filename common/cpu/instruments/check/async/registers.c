@@ -74,24 +74,24 @@ void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned
     }
 }
 
-void registers_fence(int warp)
+void trace_registers_fence(struct worker *w, int warp)
 {
     order_tick(); /* earlier accesses have an earlier time */
     fenced[warp] = order.now;
     watching = 1;
 }
 
-void registers_issue(int thread, uint32_t code)
+void trace_registers_issue(struct worker *w, int thread)
 {
     used = watching = 1;
-    issued[thread] = code;
+    issued[thread] = statement[thread];
     if (fenced[thread / WARP])
         return;
-    const struct side side = {WGMMA, code, thread, order.block};
+    const struct side side = {WGMMA, statement[thread], thread, order.block};
     finding_add(WGMMA_FENCE, order.kernel, &side, 1, 0, NULL, 0, NULL);
 }
 
-void registers_hold(const struct worker *w, int thread, const void *p, int sums)
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
 {
     struct held *x = variable_at(w, (uintptr_t)p);
     if (!x)
@@ -113,7 +113,7 @@ void registers_hold(const struct worker *w, int thread, const void *p, int sums)
     holds[thread]++;
 }
 
-void registers_release(const struct worker *w, int thread, const void *p, int sums)
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
 {
     struct held *x = variable_at(w, (uintptr_t)p);
     if (!x || x->thread != thread + 1)
@@ -147,8 +147,9 @@ static int at_entry(const struct worker *w)
     return n < 255 ? n : 255;
 }
 
-void registers_count(struct worker *w, uint32_t code, int count, int more)
+void trace_registers_count(struct worker *w, int count, int more)
 {
+    const uint32_t code = statement[w->now];
     struct cut *c = &cuts[w->now / WARP];
     const struct thread *t = &w->threads[w->now];
     char text[400];

@@ -1,6 +1,5 @@
 /* Declarations that the files of `check` share. */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include "device/device.h"
 
@@ -66,6 +65,7 @@ enum { PAGE = 4096 };
 /* An access as the shadow memory keeps it: code 24 bits, thread 10, bytes of the cell 4, atomic 1,
  * time 25. 0 is none. */
 typedef uint64_t shadow_entry;
+static const shadow_entry ALL_BYTES = (shadow_entry)15 << 34;
 struct shadow_cell {
     shadow_entry write, read[2];
 };
@@ -139,6 +139,14 @@ extern struct ordering {
     struct vector_clock *clock[MAX_THREADS]; /* or NULL: it has that of its warp */
 } order;
 
+extern uint32_t statement[MAX_THREADS]; /* the code of each thread's last statement of inline PTX */
+
+/* The thread of a lane of the running thread's warp. */
+static inline int thread_at(const struct worker *w, int lane)
+{
+    return (int)(w->now / WARP * WARP) + lane;
+}
+
 static inline uint32_t when_of(shadow_entry e)
 {
     return (uint32_t)(e >> 39);
@@ -150,6 +158,15 @@ static inline int thread_of(shadow_entry e)
 static inline int is_atomic(shadow_entry e)
 {
     return e >> 38 & 1;
+}
+static inline uint32_t code_in(shadow_entry e)
+{
+    return (uint32_t)e & 0xffffff;
+}
+/* The bytes of the cell that both accesses touch, a bit for each. */
+static inline unsigned common_bytes(shadow_entry a, shadow_entry b)
+{
+    return (a & b) >> 34 & 15;
 }
 static inline shadow_entry entry_of(int thread, uint32_t code, int atomic)
 {
@@ -176,12 +193,9 @@ int order_released(shadow_entry e, int me);
 uint64_t order_block_of(shadow_entry e);
 /* Whether e was made by a launch in front that need not have ended for what `me` does now. */
 int order_unfinished(shadow_entry e, int me);
-void order_grid_wait(int thread);
-void order_grids_done(void);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place); /* begins, or goes on after a barrier of the grid */
-void order_grid_opens(void);
-void order_tick(void);        /* time goes on */
+void order_tick(void);            /* time goes on */
 void order_join(int barrier); /* the hooks of a barrier and of a warp operation call these three */
 void order_barrier(struct worker *w, int barrier);
 void order_warp(struct worker *w, int warp, unsigned mask);
@@ -208,9 +222,6 @@ int child_unordered(shadow_entry e);
 
 /* --- clocks.c: vector clocks of single threads ------------------------------------------------ */
 
-/* fence.proxy.async by a thread, of the spaces of hooks.h: what happens before it, the async proxy
- * sees. */
-void clock_fence(int thread, int spaces);
 /* Whether a fence of that space, 0 shared or 1 global, lies between e and what `me` does now. */
 int clock_fenced(shadow_entry e, int me, int space);
 /* An mbarrier's vector clock takes in a thread's, which arrives; one that has waited takes in the
@@ -233,10 +244,8 @@ void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum k
 /* to, from: of shadow cells, counted in bytes, or -1 where there is none. */
 void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
                    unsigned read);
-void pending_commit(int thread);
 /* The thread's pending copies become an operation that an mbarrier brings. 0: there are none. */
 int pending_hand_over(int thread);
-void pending_wait(int thread, int pending);
 void pending_block(void);  /* the block has ended */
 void pending_broken(void); /* it is stopped, and which waits would have come is open */
 
@@ -251,8 +260,6 @@ struct side proxy_side(int op);
 /* 4 bytes, or what of them the operation reads or writes. */
 void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes);
 void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic);
-void proxy_read_done(int op, int thread);
-void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
 /* The operation is to write a piece of shared memory, as a copy of `group` by cp.async: accesses
@@ -269,28 +276,13 @@ void proxy_broken(void);
 
 /* --- async/mbarriers.c: uses of mbarriers, which have the numbers that the block gives -------- */
 
-void phase_made(int thread, uint32_t code, int id, uintptr_t p);
-void phase_fence(int thread);
-void phase_used(int thread, uint32_t code, int id);
-void phase_expects(int thread, uint32_t code, int id, uint32_t bytes);
-void phase_arrives(int thread, uint32_t code, int id);
-void phase_complete(int thread, int id);
-void phase_asked(int thread, uint32_t code, int id, unsigned parity);
-void phase_waited(int thread, uint32_t code, int id, unsigned parity);
-void phase_copies(int thread, uint32_t code, int id, int op); /* op 0: there are none */
-void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
-void mbarriers_end(const struct worker *w);
 void mbarriers_forget(void);
+
 /* --- async/registers.c: the variables of wgmma, and setmaxnreg -------------------------------- */
 
-void registers_issue(int thread, uint32_t code); /* before what the product holds of the thread */
-void registers_hold(const struct worker *w, int thread, const void *p, int sums);
-void registers_release(const struct worker *w, int thread, const void *p, int sums);
-void registers_fence(int warp);
 /* The thread makes an access to its stack. */
 void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
                        enum kind kind, uint32_t code);
-void registers_count(struct worker *w, uint32_t code, int count, int more);
 void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
@@ -301,7 +293,4 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 void sums_in_order(int asked); /* cpu/trace.h */
 
 /* --- check.c, for faults.c -------------------------------------------------------------------- */
-extern uint32_t statement[MAX_THREADS]; /* the code of each thread's last statement of inline PTX */
-void races_end(void);                   /* reports the races that were deferred */
-
-#endif
+void races_end(void); /* reports the races that were deferred */

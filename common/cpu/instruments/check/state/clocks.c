@@ -99,8 +99,9 @@ static void raise_to_known(uint32_t *to, int thread)
     to[thread] = order.now;
 }
 
-void clock_fence(int thread, int spaces)
+void trace_proxy_fence(struct worker *w, int lane, int spaces)
 {
+    const int thread = thread_at(w, lane);
     order_tick();
     struct vector_clock *mine = clock_of(thread);
     for (int space = 0; space < 2; space++)

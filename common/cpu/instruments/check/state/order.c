@@ -13,6 +13,7 @@
 enum { EPOCHS = 1 << 25 };
 
 struct ordering order = {.now = 1};
+uint32_t statement[MAX_THREADS];
 static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* merged clocks of threads that have arrived */
 static struct start {
     uint32_t when;
@@ -177,14 +178,15 @@ void order_launch(const struct cpu_kernel *kernel)
     front.waited = 0;
 }
 
-void order_grids_done(void)
+void trace_grids_done(void)
 {
     front.stream = NULL;
     front.start = 0;
 }
 
-void order_grid_wait(int thread)
+void trace_grid_wait(struct worker *w)
 {
+    const int thread = (int)w->now;
     if (!order.early)
         return;
     front.waited += !grid_waited;
@@ -228,7 +230,7 @@ void order_block(uint64_t place)
     }
 }
 
-void order_grid_opens(void)
+void trace_grid_opens(void)
 {
     order_tick();
     order.grid_start = order.now;
@@ -321,7 +323,6 @@ const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires
 
 void trace_fence(struct worker *w)
 {
-    (void)w;
     order_tick();
     sync_add(FENCE);
     order_tick();

@@ -43,7 +43,7 @@ RULE(PROXY_FENCE, "proxy fence", ALWAYS,
      .end = "without a fence.proxy.async between")
 RULE(MBARRIER, "mbarrier", ALWAYS,
      "An mbarrier is used before it is known to be initialised, with wrong arrivals, bytes or "
-     "parity, or all threads wait for it.")
+     "parity, or over a grid.sync; or all threads wait for it.")
 RULE(PENDING_WGMMA, "pending wgmma", ALWAYS,
      "An access touches sums, a part of A or a tile that a wgmma still uses.",
      .end = "before the wait for the wgmma",
@@ -53,7 +53,7 @@ RULE(WGMMA_FENCE, "wgmma fence", ALWAYS,
      .end = "and no wgmma.fence between them", .alone = "the warp has made no wgmma.fence before")
 RULE(DESCRIPTOR, "descriptor", ALWAYS,
      "A matrix descriptor of wgmma names a layout that cannot be meant, or memory outside the "
-     "block's.")
+     "block's; or a tensor map has more or fewer dimensions than the instruction.")
 RULE(SETMAXNREG, "setmaxnreg", ALWAYS,
      "The warps of a block ask for more registers than there are, or for a number that cannot be.")
 RULE(GRID_DEPENDENCY, "grid dependency", ALWAYS,
