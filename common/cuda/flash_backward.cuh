@@ -74,6 +74,23 @@ static __device__ __forceinline__ void load_values(uint32_t to, const float *fro
     }
 }
 
+// Addresses in shared memory: q and dout [2][ROWS][D], lse and delta [2][ROWS], for two stages of a
+// tile of queries.
+struct query_stages {
+    uint32_t q, dout, lse, delta;
+};
+
+// Starts the copies of queries first to first + ROWS - 1 into this stage. delta [Sq]: of the head
+template <int D, int ROWS, int THREADS>
+static __device__ __forceinline__ void load_query_stage(query_stages to, int stage, backward_args a,
+                                                        const float *delta, int first)
+{
+    load_tile<D, ROWS, THREADS>(to.q + stage * ROWS * D * 2, a.q, first, a.Sq);
+    load_tile<D, ROWS, THREADS>(to.dout + stage * ROWS * D * 2, a.dout, first, a.Sq);
+    load_values<ROWS>(to.lse + stage * ROWS * 4, a.lse, first, a.Sq);
+    load_values<ROWS>(to.delta + stage * ROWS * 4, delta, first, a.Sq);
+}
+
 // The offset of the row that a lane passes to ldmatrix, counted from the first of 16 rows of a tile
 // [.][D]. lane_of_a: for operand a, not transposed, or for two operands b, transposed. lane_of_b:
 // for two operands b, not transposed.

@@ -32,6 +32,19 @@ static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strip
     return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
 }
 
+// The products of a warp, defined below the kernel. warp_add_qk: s [16 STRIPS][KEYS] += q k^T. The
+// warp's rows of q begin at warp_row; KEPT: they are in query. warp_add_pv: out [16 STRIPS][D] +=
+// p v, where probabilities p are rounded to halves. q_lane, k_lane, v_lane: the offsets of the rows
+// that this lane passes to ldmatrix, as in step 22
+template <int D, int KEYS, int STRIPS, bool KEPT>
+static __device__ __forceinline__ void
+warp_add_qk(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][D / 16][4],
+            uint32_t q_tile, int warp_row, uint32_t k_tile, uint32_t q_lane, uint32_t k_lane);
+template <int D, int KEYS, int STRIPS>
+static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
+                                                   const float (&p)[STRIPS][KEYS / 8][4],
+                                                   uint32_t v_tile, uint32_t v_lane);
+
 // snippet: tile
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. Compiled for 8 warps
@@ -114,31 +127,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
 
         float s[STRIPS][KEYS / 8][4] = {};
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t a[STRIPS][4];
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                if (KEPT) {
-                    memcpy(a[i], query[KEPT ? i : 0][d], sizeof a[i]);
-                } else {
-                    warp_load_matrices(a[i],
-                                       q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
-                }
-            }
-            // snippet: strips
-#pragma unroll
-            for (int n = 0; n < KEYS / 16; n++) {
-                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
-#pragma unroll
-                for (int i = 0; i < STRIPS; i++) { // one load, STRIPS times two products
-                    warp_mma(s[i][2 * n], a[i], b);
-                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
-                }
-            }
-            // end snippet: strips
-        }
+        warp_add_qk<D, KEYS, STRIPS, KEPT>(s, query, q_tile, warp_row, k_tiles + stage, qv_lane,
+                                           k_lane);
         if (STAGES == 1) {
             copy_async_wait<0>();
             __syncthreads(); // the tile of v is there for all, and nobody reads that of k
@@ -158,33 +148,71 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         for (int i = 0; i < STRIPS; i++) {
             online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
-
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
-                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
-                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
-                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
-            }
-#pragma unroll
-            for (int d = 0; d < D / 16; d++) {
-                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
-#pragma unroll
-                for (int i = 0; i < STRIPS; i++) {
-                    warp_mma(out[i][2 * d], p[i], b);
-                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
-                }
-            }
-        }
+        warp_add_pv<D, KEYS, STRIPS>(out, s, v_tiles + stage, qv_lane);
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
         store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
+    }
+}
+
+template <int D, int KEYS, int STRIPS, bool KEPT>
+static __device__ __forceinline__ void
+warp_add_qk(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][D / 16][4],
+            uint32_t q_tile, int warp_row, uint32_t k_tile, uint32_t q_lane, uint32_t k_lane)
+{
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        uint32_t a[STRIPS][4];
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            if (KEPT) {
+                memcpy(a[i], query[KEPT ? i : 0][d], sizeof a[i]);
+            } else {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (q_lane ^ d * 32));
+            }
+        }
+        // snippet: strips
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+            warp_load_matrices(b, k_tile + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) { // one load, STRIPS times two products
+                warp_mma(s[i][2 * n], a[i], b);
+                warp_mma(s[i][2 * n + 1], a[i], b + 2);
+            }
+        }
+        // end snippet: strips
+    }
+}
+
+template <int D, int KEYS, int STRIPS>
+static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
+                                                   const float (&p)[STRIPS][KEYS / 8][4],
+                                                   uint32_t v_tile, uint32_t v_lane)
+{
+#pragma unroll
+    for (int n = 0; n < KEYS / 16; n++) {
+        uint32_t a[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            a[i][0] = pack_halves(p[i][2 * n][0], p[i][2 * n][1]);
+            a[i][1] = pack_halves(p[i][2 * n][2], p[i][2 * n][3]);
+            a[i][2] = pack_halves(p[i][2 * n + 1][0], p[i][2 * n + 1][1]);
+            a[i][3] = pack_halves(p[i][2 * n + 1][2], p[i][2 * n + 1][3]);
+        }
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+            warp_load_transposed(b, v_tile + n * 16 * D * 2 + (v_lane ^ d * 32));
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_mma(out[i][2 * d], a[i], b);
+                warp_mma(out[i][2 * d + 1], a[i], b + 2);
+            }
+        }
     }
 }
 

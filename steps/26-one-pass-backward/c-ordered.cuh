@@ -40,6 +40,28 @@ static __device__ __forceinline__ void post(int *counter)
 }
 // end snippet: order
 
+// snippet: draw
+// A tile of keys: its head, and its number there.
+struct drawn_keys {
+    int head, block;
+};
+
+// Draws one from the first counter. All threads of the block call this.
+static __device__ __forceinline__ drawn_keys draw_keys(int *counters, bool causal)
+{
+    __shared__ int drawn;
+    if (threadIdx.x == 0) {
+        drawn = atomicAdd(counters, 1);
+    }
+    __syncthreads();
+    // Consecutive draws go to different heads. Under a mask the last keys come first, for they have
+    // the fewest queries.
+    const int heads = causal ? gridDim.x : gridDim.y;
+    const int blocks = causal ? gridDim.y : gridDim.x; // per head
+    return {drawn % heads, causal ? blocks - 1 - drawn / heads : drawn / heads};
+}
+// end snippet: draw
+
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
@@ -60,19 +82,9 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
-    // snippet: draw
-    __shared__ int drawn;
-    if (threadIdx.x == 0) {
-        drawn = atomicAdd(counters, 1);
-    }
-    __syncthreads();
-    // Consecutive draws go to different heads. Under a mask the last keys come first, for they have
-    // the fewest queries.
-    const int heads = all.causal ? gridDim.x : gridDim.y;
-    const int blocks = all.causal ? gridDim.y : gridDim.x; // per head
-    const int head = drawn % heads;
-    const int block = all.causal ? blocks - 1 - drawn / heads : drawn / heads;
-    // end snippet: draw
+    const drawn_keys drawn = draw_keys(counters, all.causal);
+    const int head = drawn.head;
+    const int block = drawn.block;
     const int block_key = block * KEYS;
     const backward_args a = of_head<D>(all, head);
     const float *delta = delta_of + (int64_t)head * a.Sq;
@@ -83,11 +95,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int dq_column = warp % ACROSS * WIDTH;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;
-    const uint32_t q_tiles = v_tile + KEYS * D * 2;
-    const uint32_t dout_tiles = q_tiles + 2 * TILE;
-    const uint32_t ds_tile = dout_tiles + 2 * TILE;
-    const uint32_t lse_tiles = ds_tile + KEYS * ROWS * 2;
-    const uint32_t delta_tiles = lse_tiles + 2 * ROWS * 4;
+    query_stages queries;
+    queries.q = v_tile + KEYS * D * 2;
+    queries.dout = queries.q + 2 * TILE;
+    const uint32_t ds_tile = queries.dout + 2 * TILE;
+    queries.lse = ds_tile + KEYS * ROWS * 2;
+    queries.delta = queries.lse + 2 * ROWS * 4;
     __half *ds_rows = tiles + 2 * KEYS * D + 4 * ROWS * D;
     const float *lse_rows = (const float *)(ds_rows + KEYS * ROWS);
     const float *delta_rows = lse_rows + 2 * ROWS;
@@ -98,10 +111,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     load_tile<D, KEYS, THREADS>(k_tile, a.k, block_key, a.Sk);
     load_tile<D, KEYS, THREADS>(v_tile, a.v, block_key, a.Sk);
     if (start < a.Sq) {
-        load_tile<D, ROWS, THREADS>(q_tiles, a.q, start, a.Sq);
-        load_tile<D, ROWS, THREADS>(dout_tiles, a.dout, start, a.Sq);
-        load_values<ROWS>(lse_tiles, a.lse, start, a.Sq);
-        load_values<ROWS>(delta_tiles, delta, start, a.Sq);
+        load_query_stage<D, ROWS, THREADS>(queries, 0, a, delta, start);
     }
     copy_async_commit();
     float dk[STRIPS][D / 8][4] = {};
@@ -109,15 +119,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     for (int first = start; first < a.Sq; first += ROWS) {
         const int stage = (first - start) / ROWS % 2;
         const int next = first + ROWS;
-        const uint32_t q_tile = q_tiles + stage * TILE;
-        const uint32_t dout_tile = dout_tiles + stage * TILE;
+        const uint32_t q_tile = queries.q + stage * TILE;
+        const uint32_t dout_tile = queries.dout + stage * TILE;
         copy_async_wait<0>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (next < a.Sq) {
-            load_tile<D, ROWS, THREADS>(q_tiles + (1 - stage) * TILE, a.q, next, a.Sq);
-            load_tile<D, ROWS, THREADS>(dout_tiles + (1 - stage) * TILE, a.dout, next, a.Sq);
-            load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
-            load_values<ROWS>(delta_tiles + (1 - stage) * ROWS * 4, delta, next, a.Sq);
+            load_query_stage<D, ROWS, THREADS>(queries, 1 - stage, a, delta, next);
         }
         copy_async_commit();
         uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];

@@ -80,11 +80,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int dq_column = warp % ACROSS * WIDTH;
     const uint32_t k_tile = shared_address(tiles);
     const uint32_t v_tile = k_tile + KEYS * D * 2;
-    const uint32_t q_tiles = v_tile + KEYS * D * 2;
-    const uint32_t dout_tiles = q_tiles + 2 * TILE;
-    const uint32_t ds_tile = dout_tiles + 2 * TILE;
-    const uint32_t lse_tiles = ds_tile + KEYS * ROWS * 2;
-    const uint32_t delta_tiles = lse_tiles + 2 * ROWS * 4;
+    query_stages queries;
+    queries.q = v_tile + KEYS * D * 2;
+    queries.dout = queries.q + 2 * TILE;
+    const uint32_t ds_tile = queries.dout + 2 * TILE;
+    queries.lse = ds_tile + KEYS * ROWS * 2;
+    queries.delta = queries.lse + 2 * ROWS * 4;
     __half *ds_rows = tiles + 2 * KEYS * D + 4 * ROWS * D;
     const float *lse_rows = (const float *)(ds_rows + KEYS * ROWS);
     const float *delta_rows = lse_rows + 2 * ROWS;
@@ -95,10 +96,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     load_tile<D, KEYS, THREADS>(k_tile, a.k, block_key, a.Sk);
     load_tile<D, KEYS, THREADS>(v_tile, a.v, block_key, a.Sk);
     if (start < a.Sq) {
-        load_tile<D, ROWS, THREADS>(q_tiles, a.q, start, a.Sq);
-        load_tile<D, ROWS, THREADS>(dout_tiles, a.dout, start, a.Sq);
-        load_values<ROWS>(lse_tiles, a.lse, start, a.Sq);
-        load_values<ROWS>(delta_tiles, delta, start, a.Sq);
+        load_query_stage<D, ROWS, THREADS>(queries, 0, a, delta, start);
     }
     copy_async_commit();
     float dk[STRIPS][D / 8][4] = {};
@@ -106,15 +104,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     for (int first = start; first < a.Sq; first += ROWS) {
         const int stage = (first - start) / ROWS % 2;
         const int next = first + ROWS;
-        const uint32_t q_tile = q_tiles + stage * TILE;
-        const uint32_t dout_tile = dout_tiles + stage * TILE;
+        const uint32_t q_tile = queries.q + stage * TILE;
+        const uint32_t dout_tile = queries.dout + stage * TILE;
         copy_async_wait<0>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (next < a.Sq) {
-            load_tile<D, ROWS, THREADS>(q_tiles + (1 - stage) * TILE, a.q, next, a.Sq);
-            load_tile<D, ROWS, THREADS>(dout_tiles + (1 - stage) * TILE, a.dout, next, a.Sq);
-            load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
-            load_values<ROWS>(delta_tiles + (1 - stage) * ROWS * 4, delta, next, a.Sq);
+            load_query_stage<D, ROWS, THREADS>(queries, 1 - stage, a, delta, next);
         }
         copy_async_commit();
         uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];
