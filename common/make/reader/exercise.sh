@@ -1,7 +1,7 @@
 #!/bin/sh
 # exercise.sh SOURCE EXERCISE [FORCE]: writes EXERCISE, the source with its solutions blanked. Files beside
-# the source that also have solutions go to a folder with the name of EXERCISE, without .cu: a program looks
-# there first, and then beside the source.
+# the source that also have solutions, and files beside it that include one of these, go to a folder with the
+# name of EXERCISE, without .cu: a program looks there first, and then beside the source.
 # An existing file that differs is the reader's work, and is kept. If FORCE is not empty, it is renamed to
 # *.bak, and written anew.
 set -e
@@ -34,11 +34,9 @@ write() {
     grep -n '// YOUR CODE: ' "$2" | sed 's/^\([0-9]*\): *\/\/ YOUR CODE: /  line \1: /'
 }
 
-beside=
-for file in "$(dirname "$source")"/*.cuh; do
-    if [ -f "$file" ] && has_solutions "$file"; then
-        beside="$beside $file"
-    fi
+beside=$(grep -l '^ *// solution: ' "$(dirname "$source")"/*.cuh 2>/dev/null || :)
+for file in $beside; do
+    beside="$beside $(grep -l "^#include \"${file##*/}\"" "$(dirname "$source")"/*.cuh || :)"
 done
 if [ -z "$beside" ] && ! has_solutions "$source"; then
     echo "$source has no solution to take out, so there is no exercise"
@@ -47,6 +45,6 @@ fi
 new=
 trap 'rm -f "$new"' EXIT
 write "$source" "$exercise"
-for file in $beside; do
+for file in $(echo "$beside" | tr ' ' '\n' | sort -u); do
     write "$file" "${exercise%.cu}/${file##*/}"
 done

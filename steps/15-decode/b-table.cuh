@@ -1,0 +1,69 @@
+/* b-table: keys are not rotated yet. A lane rotates them when it has loaded them, by cosines and
+ * sines from the table. */
+#pragma once
+
+#include "partial_results.cuh"
+#include "queries_and_keys.cuh"
+
+namespace table
+{
+
+// snippet: load
+// As load_rows, with rotated keys. All loads are in flight at the same time, those of the table
+// first.
+template <int D, int KEYS>
+static __device__ __forceinline__ void load_keys(const decode_args &a, const block_share &own,
+                                                 const lane_of<D> &mine, int first,
+                                                 chunks<D> (&key)[KEYS], chunks<D> (&value)[KEYS])
+{
+    float c[KEYS][row_of<D>::WIDTH];
+    float s[KEYS][row_of<D>::WIDTH];
+#pragma unroll
+    for (int m = 0; m < KEYS; m++) {
+        if (mine.rotates) {
+            load_angles(a, mine, min(first + m * row_of<D>::GROUPS, a.Sk - 1), c[m], s[m]);
+        }
+    }
+    load_rows(a, own, mine, first, key, value);
+#pragma unroll
+    for (int m = 0; m < KEYS; m++) {
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.rotates) {
+            rotate(key[m].at[0], key[m].at[1], c[m], s[m]);
+        }
+    }
+}
+// end snippet: load
+
+// snippet: attend
+// q [H][Sq][D], k and v [H][Sk][D], cosine and sine [Sk][R/2]
+// -> part [H][splits][Sq][D], stat [H][splits][Sq]
+// grid (Sq / QUERIES, splits, H), THREADS threads
+// cost: reads k, v and the tables once for QUERIES queries; one K rotation per key
+template <int D, int QUERIES, int KEYS = BATCH>
+__global__ void attend_share(const decode_args a)
+{
+    const block_share own = share_of_block(a, QUERIES);
+    const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
+    chunks<D> query[QUERIES];
+    summed_up<D> so_far[QUERIES];
+
+    load_queries(a, own, mine, query);
+    for (int first = own.begin + group; first - group < own.end;
+         first += row_of<D>::GROUPS * KEYS) {
+        chunks<D> key[KEYS];
+        chunks<D> value[KEYS];
+        load_keys(a, own, mine, first, key, value);
+#pragma unroll
+        for (int i = 0; i < QUERIES; i++) {
+            float score[KEYS];
+            score_keys(a, own, i, first, query[i], key, score);
+            add_values(score, value, &so_far[i]);
+        }
+    }
+    join_groups(a, own, mine, group, so_far);
+}
+// end snippet: attend
+
+} // namespace table

@@ -1,0 +1,61 @@
+/* c-table-last: the table is loaded after the keys, for one key after the other.
+ *
+ * The same loads, but a lane waits for its keys, and then once more for the angles of each key. */
+#pragma once
+
+#include "partial_results.cuh"
+#include "queries_and_keys.cuh"
+
+namespace table_last
+{
+
+// snippet: load
+template <int D, int KEYS>
+static __device__ __forceinline__ void load_keys(const decode_args &a, const block_share &own,
+                                                 const lane_of<D> &mine, int first,
+                                                 chunks<D> (&key)[KEYS], chunks<D> (&value)[KEYS])
+{
+    load_rows(a, own, mine, first, key, value);
+#pragma unroll
+    for (int m = 0; m < KEYS; m++) {
+        // Kept outside the branch: inside, nvcc merges the branches and hoists all table loads into
+        // it.
+        const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.rotates) {
+            float c[row_of<D>::WIDTH];
+            float s[row_of<D>::WIDTH];
+            load_angles(a, mine, row, c, s);
+            rotate(key[m].at[0], key[m].at[1], c, s);
+        }
+    }
+}
+// end snippet: load
+
+// same as b-table.cuh
+template <int D, int QUERIES, int KEYS = BATCH>
+__global__ void attend_share(const decode_args a)
+{
+    const block_share own = share_of_block(a, QUERIES);
+    const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
+    chunks<D> query[QUERIES];
+    summed_up<D> so_far[QUERIES];
+
+    load_queries(a, own, mine, query);
+    for (int first = own.begin + group; first - group < own.end;
+         first += row_of<D>::GROUPS * KEYS) {
+        chunks<D> key[KEYS];
+        chunks<D> value[KEYS];
+        load_keys(a, own, mine, first, key, value);
+#pragma unroll
+        for (int i = 0; i < QUERIES; i++) {
+            float score[KEYS];
+            score_keys(a, own, i, first, query[i], key, score);
+            add_values(score, value, &so_far[i]);
+        }
+    }
+    join_groups(a, own, mine, group, so_far);
+}
+
+} // namespace table_last

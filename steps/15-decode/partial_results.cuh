@@ -1,0 +1,124 @@
+/* partial_results.cuh: softmax over keys that come in parts. A group of lanes sums up its keys, the
+ * groups of a block are merged, and then the blocks of a head.
+ */
+#pragma once
+
+#include "decode_args.cuh"
+
+// The partial result of a group of lanes for one query.
+template <int D>
+struct summed_up {
+    float row_max = -INFINITY; // of the scores
+    float row_sum = 0.0f;      // of the probabilities, with row_max subtracted
+    chunks<D> out = {};
+};
+
+// snippet: merge
+// The factor of a partial result that has `mine` subtracted, when row_max is to be subtracted. If
+// it has seen no key, both are minus infinity, and the factor is 0.
+static __device__ __forceinline__ float exp_difference(float mine, float row_max)
+{
+    return exp2f(mine - (row_max == -INFINITY ? 0.0f : row_max));
+}
+
+// Parts p < n, stat [n][rows] and part [n][rows][D], both from this thread's element on -> returns
+// the sum of all parts for that element, and sets *whole to their row_max and row_sum.
+// cost: an exponential, 3 loads and 4 flops per part
+static __device__ __forceinline__ float merge(const float2 *stat, const float *part, int n,
+                                              int rows, int D, float2 *whole)
+{
+    float row_max = -INFINITY;
+    float row_sum = 0.0f;
+    float out = 0.0f;
+    // solution: merge -- join the n parts: each had another maximum subtracted
+    for (int p = 0; p < n; p++) {
+        row_max = fmaxf(row_max, stat[p * rows].x);
+    }
+    for (int p = 0; p < n; p++) {
+        const float2 mine = stat[p * rows];
+        const float weight = exp_difference(mine.x, row_max);
+        row_sum += weight * mine.y;
+        out += weight * part[p * rows * D];
+    }
+    // end solution: merge
+    *whole = make_float2(row_max, row_sum);
+    return out;
+}
+// end snippet: merge
+
+// snippet: add
+// score [N], value [N] -> added to q
+// cost: an exponential per key, and one more
+template <int D, int N>
+static __device__ __forceinline__ void add_values(const float (&score)[N],
+                                                  const chunks<D> (&value)[N], summed_up<D> *q)
+{
+    float most = q->row_max;
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        most = fmaxf(most, score[m]);
+    }
+    // solution: rescale -- what is summed up so far was weighted with q->row_max subtracted
+    const float before = exp_difference(q->row_max, most);
+    q->row_max = most;
+    q->row_sum *= before;
+    for (int n = 0; n < row_of<D>::SLOTS; n++) {
+        for (int e = 0; e < row_of<D>::WIDTH; e++) {
+            q->out.at[n][e] *= before;
+        }
+    }
+    // end solution: rescale
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        const float weight = exp_difference(score[m], most);
+        q->row_sum += weight;
+        for (int n = 0; n < row_of<D>::SLOTS; n++) {
+            for (int e = 0; e < row_of<D>::WIDTH; e++) {
+                q->out.at[n][e] += weight * value[m].at[n][e];
+            }
+        }
+    }
+}
+// end snippet: add
+
+// so_far [QUERIES] of each group -> the block's part and stat
+template <int D, int QUERIES>
+static __device__ __forceinline__ void join_groups(const decode_args &a, const block_share &own,
+                                                   const lane_of<D> &mine, int group,
+                                                   const summed_up<D> (&so_far)[QUERIES])
+{
+    constexpr int GROUPS = row_of<D>::GROUPS;
+    __shared__ float part[GROUPS][QUERIES][D];
+    __shared__ float2 stat[GROUPS][QUERIES];
+#pragma unroll
+    for (int i = 0; i < QUERIES; i++) {
+        store_row(so_far[i].out, mine, part[group][i]);
+        if (mine.lane == 0) {
+            stat[group][i] = make_float2(so_far[i].row_max, so_far[i].row_sum);
+        }
+    }
+    __syncthreads();
+    const int64_t to = (own.head * a.splits + blockIdx.y) * a.Sq + own.first_query;
+    for (int t = threadIdx.x; t < QUERIES * D; t += THREADS) {
+        const int i = t / D;
+        const int d = t % D;
+        float2 whole;
+        a.part[to * D + t] = merge(&stat[0][i], &part[0][i][d], GROUPS, QUERIES, D, &whole);
+        if (d == 0) {
+            a.stat[to + i] = whole;
+        }
+    }
+}
+
+// snippet: join
+// part [H][splits][Sq][D], stat [H][splits][Sq] -> o [H][Sq][D]; grid (Sq, H), D threads
+// cost: reads part once, and stat once per thread
+__global__ void join_shares(const float *part, const float2 *stat, float *o, int splits, int Sq,
+                            int D)
+{
+    const int64_t at = (int64_t)blockIdx.y * splits * Sq + blockIdx.x;
+    float2 whole;
+    const float out = merge(stat + at, part + at * D + threadIdx.x, splits, Sq, D, &whole);
+    o[((int64_t)blockIdx.y * Sq + blockIdx.x) * D + threadIdx.x] = out / whole.y;
+}
+// end snippet: join
