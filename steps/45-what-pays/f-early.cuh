@@ -49,12 +49,11 @@ static __global__ void logit_rows(const half *x, const half *w, float *logits, i
 
 static void launch_logit_rows(const neox_net *net, enum start start, cudaStream_t stream)
 {
-    const neox_config *c = &net->c;
-    const int blocks = blocks_for(c->vocab, ROW_WARPS);
-    const half *w = neox_weight(net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT);
+    const int blocks = blocks_for(net->c.vocab, ROW_WARPS);
+    const half *w = neox_weight(net, 0, net->c.tied ? NEOX_EMBEDDING : NEOX_OUTPUT);
     const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
-    CUDA_CHECK(
-        cudaLaunchKernelEx(&config, logit_rows, net->normed1, w, net->logits, c->vocab, c->hidden));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, logit_rows, net->normed1, w, net->logits, net->c.vocab,
+                                  net->c.hidden));
 }
 
 /* The part of a layer between its first pair and the norms of the next layer. */
@@ -64,10 +63,9 @@ template <second_half *rest, enum start start>
 static void launch_paired(const kf_run *run, cudaStream_t stream)
 {
     const neox_net net = neox_open(run);
-    const neox_config *c = &net.c;
     launch_embed(&net, stream);
     launch_norms_early(&net, -1, SERIAL, stream);
-    for (int layer = 0; layer < c->layers; layer++) {
+    for (int layer = 0; layer < net.c.layers; layer++) {
         launch_first_pair(&net, layer, start, stream);
         rest(&net, layer, start, stream);
         launch_norms_early(&net, layer, start, stream);

@@ -1,5 +1,6 @@
-/* rows.cuh: a row of weights times a vector, read by one warp or by several, and kernels that begin
- * before the kernel in front of them has ended.
+/* rows.cuh: what rungs b to f share: a row of weights times a vector, read by one warp or by
+ * several, kernels that begin before the kernel in front of them has ended, and the norms behind a
+ * layer.
  */
 #pragma once
 
