@@ -63,6 +63,13 @@ like($r{out}, qr{\n
     "rung against rung, under a line each") or diag($r{out});
 is(() = $r{out} =~ /^Below is the story/mg, 1, "what is shown is said once");
 unlike($r{out}, qr/snippet: |a rung|int tile/, "no markers, no headers, no other file");
+spew("$dir/steps/02-b/b-second.cuh", qq(/* b-second: a rung */\n#include "a-first.cuh"\n$rung{"b-second"}));
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
+like($r{out}, qr{\n
+    b-second\.cuh:\ 100\ %\ of\ its\ lines\ are\ new\ against\ a-first\.cuh\ \(story:\ 100\ %\)\n
+    ---\ /dev/null\n\+\+\+\ steps/02-b/b-second\.cuh\n(?:(?!-).*\n)*\+int\ lift;\n\z}x,
+    "a rung that includes the one before it only adds") or diag($r{out});
+spew("$dir/steps/02-b/b-second.cuh", "/* b-second: a rung */\n$rung{'b-second'}");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
 like($r{out}, qr/^-.*a-first: a rung.*\n\+.*b-second: a rung/m, "headers where all is asked for") or diag($r{out});
 spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: nothing\n */\n$story");

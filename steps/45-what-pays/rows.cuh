@@ -1,5 +1,6 @@
-/* rows.cuh: a row of weights times a vector, read by one warp or by several, and kernels that begin
- * before the kernel in front of them has ended.
+/* rows.cuh: what rungs b to f share: a row of weights times a vector, read by one warp or by
+ * several, kernels that begin before the kernel in front of them has ended, and the norms behind a
+ * layer.
  */
 #pragma once
 
@@ -117,29 +118,32 @@ static inline matrix part(const neox_net *net, int layer, enum neox_part w)
  * stream has ended, or before. */
 enum start { SERIAL, EARLY };
 
-/* A launch's configuration, and the attribute that it points to. */
-typedef struct rows_launch {
-    cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config;
-} rows_launch;
-
-/* Fills in the configuration of l and returns it. shared: bytes of dynamic shared memory. */
-static const cudaLaunchConfig_t *rows_config(rows_launch *l, enum start start, int blocks,
-                                             int threads, size_t shared, cudaStream_t stream)
+/* shared: bytes of dynamic shared memory. */
+static cudaLaunchConfig_t rows_config(enum start start, int blocks, int threads, size_t shared,
+                                      cudaStream_t stream)
 {
+    static cudaLaunchAttribute attribute; // the result points to it
     int device = 0;
     int major = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    *l = rows_launch{};
-    l->attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    l->attribute.val.programmaticStreamSerializationAllowed = 1;
-    l->config.gridDim = dim3(blocks);
-    l->config.blockDim = dim3(threads);
-    l->config.dynamicSmemBytes = shared;
-    l->config.stream = stream;
-    l->config.attrs = &l->attribute;
-    l->config.numAttrs = start == EARLY && major >= 9;
-    return &l->config;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    return {.gridDim = dim3(blocks),
+            .blockDim = dim3(threads),
+            .dynamicSmemBytes = shared,
+            .stream = stream,
+            .attrs = &attribute,
+            .numAttrs = start == EARLY && major >= 9};
 }
 // end snippet: launch-early
+
+/* The norms behind layer `layer`: both norms of the next layer, or the final norm. */
+static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)
+{
+    const int next = layer + 1;
+    const bool last = next == net->c.layers;
+    *first = last ? norm_to(net, 0, NEOX_FINAL_GAIN, net->normed1)
+                  : norm_to(net, next, NEOX_NORM1_GAIN, net->normed1);
+    *second = last ? no_norm : norm_to(net, next, NEOX_NORM2_GAIN, net->normed2);
+}

@@ -5,7 +5,8 @@
 # "Follows" shares less, and the diff is of the kernels and the functions that they call. --all: the diff is of all
 # that both files hold. DIR is where the two sides are written.
 # A step may be a ladder: a-NAME.cuh, b-NAME.cuh and so on beside SOURCE are its rungs, each a whole kernel.
-# The first rung is also compared with the earlier step, and each other rung with the one before it.
+# The first rung is also compared with the earlier step, and each other rung with the one before it. A rung
+# that includes the one before it adds to it, so all of its lines are new.
 set -e
 source=$1 dir=$2 all=$3
 
@@ -90,6 +91,7 @@ esac
 for rung in "$folder"/[a-z]-*.cuh; do
     [ -f "$rung" ] || continue
     file=$(basename "$rung")
+    ! grep -q "^#include \"$parent\"" "$rung" || before=/dev/null
     [ -z "$before" ] || compare "$file" "$parent" "$before" "$rung"
     before=$rung parent=$file kernels= # a rung shares most with the one before it
 done

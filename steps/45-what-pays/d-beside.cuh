@@ -1,0 +1,94 @@
+/* d-beside: down runs beside attention, on a second stream.
+ *
+ * Attention reads little and waits a lot, down reads much: each uses what the other leaves free. A
+ * serial layer could not do this, for its MLP waits for attention. Two events per layer fork the
+ * streams and join them again. */
+#pragma once
+
+#include "c-pairs.cuh"
+
+// snippet: beside
+// Block `block` of down_rows' grid: up [mlp] -> mlp [hidden] = down
+static __device__ __forceinline__ void down_of(const half *up, matrix down, half *mlp, int block)
+{
+    __shared__ float partial[ROW_WARPS];
+    const int row = block * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
+    const bool in_rows = row < down.rows;
+    const float bias = in_rows ? __half2float(down.bias[row]) : 0.0f;
+    const float sum =
+        dot_by_four(down.w + (int64_t)row * down.columns, up, down.columns, in_rows, partial);
+    if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
+        mlp[row] = __float2half_rn(sum + bias);
+    }
+}
+
+// up [mlp] -> mlp [hidden] = down; four warps per row; cost: 2 hidden mlp bytes
+static __global__ void down_rows(const half *up, matrix down, half *mlp)
+{
+    down_of(up, down, mlp, blockIdx.x);
+}
+
+// context, mlp, x [hidden] -> y [hidden] = (mlp + dense) + x; four warps per row
+// cost: 2 hidden^2 bytes
+static __global__ void dense_and_sum(const half *context, const half *mlp, const half *x,
+                                     matrix dense, half *y)
+{
+    __shared__ float partial[ROW_WARPS];
+    const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
+    const bool in_rows = row < dense.rows;
+    const float bias = in_rows ? __half2float(dense.bias[row]) : 0.0f;
+    let_next_start();
+    wait_for_previous();
+    const float sum = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
+                                  in_rows, partial);
+    if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
+        const half attention = __float2half_rn(sum + bias);
+        y[row] = __hadd(__hadd(mlp[row], attention), x[row]);
+    }
+}
+// end snippet: beside
+
+static void launch_dense_and_sum(const neox_net *net, int layer, enum start start,
+                                 cudaStream_t stream)
+{
+    const matrix dense = part(net, layer, NEOX_DENSE);
+    const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
+    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, dense_and_sum, net->context, net->mlp,
+                                  neox_x(net, layer), dense, neox_x(net, layer + 1)));
+}
+
+// snippet: fork
+/* A second stream, whose blocks have priority, and the events that fork it from the first stream
+ * and join it again. */
+typedef struct fork {
+    cudaStream_t side;
+    cudaEvent_t begin, end;
+} fork;
+
+static fork new_fork(void)
+{
+    fork f;
+    int least, greatest;
+    CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CUDA_CHECK(cudaStreamCreateWithPriority(&f.side, cudaStreamNonBlocking, greatest));
+    CUDA_CHECK(cudaEventCreateWithFlags(&f.begin, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&f.end, cudaEventDisableTiming));
+    return f;
+}
+
+static void side_by_side(const neox_net *net, int layer, enum start start, cudaStream_t stream)
+{
+    static const fork f = new_fork(); // the first launch makes it
+    const matrix down = part(net, layer, NEOX_DOWN);
+    CUDA_CHECK(cudaEventRecord(f.begin, stream));
+    CUDA_CHECK(cudaStreamWaitEvent(f.side, f.begin, 0));
+    launch_rotate_and_attend(net, layer, f.side);
+    CUDA_CHECK(cudaEventRecord(f.end, f.side));
+    down_rows<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(net->up, down,
+                                                                               net->mlp);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamWaitEvent(stream, f.end, 0));
+    launch_dense_and_sum(net, layer, start, stream);
+}
+// end snippet: fork

@@ -1,0 +1,38 @@
+/* e-one-kernel: attention and down in one kernel (horizontal fusion).
+ *
+ * A block's number says which of the two it is. No stream is forked, so the layer is four kernels
+ * in one stream, and each of them may begin before the one in front has ended. */
+#pragma once
+
+#include "d-beside.cuh"
+
+static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks of one launch");
+
+// snippet: horizontal
+// rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
+// cost: 4 D bytes per key and head, 2 hidden mlp bytes. All blocks of a kernel have as many
+// registers as its most demanding branch, which is attention. The launch bound limits them, so that
+// as many blocks fit as the threads of an SM allow.
+static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
+    attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
+{
+    let_next_start();
+    wait_for_previous();
+    if ((int)blockIdx.x < a.heads) {
+        attend_head(a, blockIdx.x);
+    } else {
+        down_of(up, down, mlp, (int)blockIdx.x - a.heads);
+    }
+}
+// end snippet: horizontal
+
+static void in_one_kernel(const neox_net *net, int layer, enum start start, cudaStream_t stream)
+{
+    const matrix down = part(net, layer, NEOX_DOWN);
+    const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
+    const size_t shared = attention_memory(net);
+    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, shared, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, attend_and_down, attention(net, layer), net->up, down,
+                                  net->mlp));
+    launch_dense_and_sum(net, layer, start, stream);
+}
