@@ -181,6 +181,142 @@ static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 
     }
 }
 
+// --- A block: its tiles in shared memory, its keys and queries, the share of a warp --------------
+
+// Addresses of k and v [128][D], one tile per warpgroup; q and dout [STAGES][queries][D]; dS
+// [SLOPES][queries][128]; with DQ also of dq [queries][D] in floats; lse2 and minus_delta
+// [STAGES][queries]; and of the end, where barriers begin.
+typedef struct block_tiles {
+    uint32_t k, v, q, dout, slopes, dq, lse, delta, end;
+} block_tiles;
+
+template <int D, int STAGES, int SLOPES, bool DQ>
+static __host__ __device__ constexpr block_tiles tiles_at(uint32_t first)
+{
+    block_tiles t = {};
+    t.k = first;
+    t.v = t.k + 2 * bytes_of_keys<D>();
+    t.q = t.v + 2 * bytes_of_keys<D>();
+    t.dout = t.q + STAGES * bytes_of_queries<D>();
+    t.slopes = t.dout + STAGES * bytes_of_queries<D>();
+    t.dq = t.slopes + SLOPES * bytes_of_slopes<D>();
+    t.lse = t.dq + DQ * 2 * bytes_of_queries<D>();
+    t.delta = t.lse + STAGES * tile_queries<D>() * 4;
+    t.end = t.delta + STAGES * tile_queries<D>() * 4;
+    return t;
+}
+
+// The keys of a block begin at `key`. Its tiles of queries are first to last - 1: from the tile of
+// the first query that sees one of the keys.
+typedef struct block_place {
+    int head, key, first, last;
+} block_place;
+
+// number: of the block in its head
+template <int D>
+static __device__ __forceinline__ block_place place_of(int head, int number, const backward_args &a)
+{
+    constexpr int ROWS = tile_queries<D>();
+    const int key = number * BLOCK_KEYS;
+    const int first = a.causal ? max(0, key - (a.Sk - a.Sq)) / ROWS : 0;
+    const block_place b = {head, key, first, (a.Sq + ROWS - 1) / ROWS};
+    return b;
+}
+
+// Requests the keys and values of a block.
+template <int D>
+static __device__ __forceinline__ void load_block_keys(const block_tiles &t, const block_place &b,
+                                                       const CUtensorMap *k_map,
+                                                       const CUtensorMap *v_map, uint32_t kv_full)
+{
+    constexpr int TILE = bytes_of_keys<D>();
+    barrier_expect(kv_full, 4 * TILE);
+    for (int i = 0; i < 2; i++) {
+        tma_load(t.k + i * TILE, k_map, kv_full, 0, b.key + i * 64, 0, b.head);
+        tma_load(t.v + i * TILE, v_map, kv_full, 0, b.key + i * 64, 0, b.head);
+    }
+}
+
+// Where the tiles of a head's queries come from: maps, and the values of this head.
+typedef struct query_source {
+    const CUtensorMap *q_map, *dout_map;
+    const float *lse2, *minus_delta;
+    int head;
+} query_source;
+
+// What a warp uses with each tile of queries. Of what has stages, the first one.
+typedef struct warp_share {
+    backward_args a;
+    block_place b;
+    int key;                    // its first key
+    float scale;                // of scores, to exponents of 2
+    uint64_t k_rows, v_rows;    // descriptors of the warpgroup's 64 keys and values
+    uint64_t q_tile, dout_tile; // descriptors
+    uint64_t ds_tile, k_trans;  // descriptors of the operands of the warpgroup's share of dq
+    uint32_t slopes;            // address of dS of the warpgroup's keys
+    const float *lse, *delta;   // in shared memory
+    float4 *dq;                 // in shared memory, this lane's part of the warp's share
+    float *sums;                // the warp's share of dq in the first tile: 16 rows, 64 columns
+} warp_share;
+
+// What a warp computes from a tile of queries: scores or their probabilities, dP and its share of
+// dq; P and dS as operands. Declared in the loop over tiles and not in the function that it calls:
+// there ptxas takes 18 registers more (step 30's a-red, D = 64).
+template <int D>
+struct tile_fragments {
+    float s[1][tile_queries<D>() / 8][4], dp[tile_queries<D>() / 8][4], dq[8][4];
+    uint32_t p[tile_queries<D>() / 16][4], ds[tile_queries<D>() / 16][4];
+};
+
+// memory: what begins with t.k
+template <int D>
+static __device__ __forceinline__ warp_share share_of_warp(char *memory, const block_tiles &t,
+                                                           const block_place &b,
+                                                           const backward_args &a, float *sums)
+{
+    constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>(), BOX = 64 * 128;
+    const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), warpgroup = warp / 4;
+    warp_share w;
+    w.a = a;
+    w.b = b;
+    w.key = b.key + warp * 16;
+    w.scale = LOG2E / sqrtf((float)D);
+    w.k_rows = tile_descriptor(t.k + warpgroup * KEYS_TILE, BOX);
+    w.v_rows = tile_descriptor(t.v + warpgroup * KEYS_TILE, BOX);
+    w.q_tile = tile_descriptor(t.q, ROWS * 128);
+    w.dout_tile = tile_descriptor(t.dout, ROWS * 128);
+    w.ds_tile = tile_descriptor(t.slopes + (D == 64 ? warpgroup * BOX : 0), 0);
+    w.k_trans = tile_descriptor(t.k + (D == 64 ? 0 : warpgroup * BOX), 0);
+    w.slopes = t.slopes + warpgroup * ROWS * 128;
+    w.lse = (const float *)(memory + (t.lse - t.k));
+    w.delta = (const float *)(memory + (t.delta - t.k));
+    w.dq = (float4 *)(memory + (t.dq - t.k)) + warp * 256 + threadIdx.x % 32;
+    w.sums =
+        sums + b.head * padded_rows(a.Sq) * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
+    return w;
+}
+
+// dk and dv of the warpgroup's keys -> memory, through its tiles of k and v, which nobody may read
+// any more. The first thread of the warpgroup commits the stores, and has to wait for them.
+template <int D>
+static __device__ __forceinline__ void store_gradients(const block_tiles &t, const block_place &b,
+                                                       float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                       const CUtensorMap *dk_map,
+                                                       const CUtensorMap *dv_map, int warpgroup)
+{
+    const uint32_t k_tile = t.k + warpgroup * bytes_of_keys<D>();
+    const uint32_t v_tile = t.v + warpgroup * bytes_of_keys<D>();
+    store_keys<D>(k_tile, dk, 1.0f / sqrtf((float)D));
+    store_keys<D>(v_tile, dv, 1.0f);
+    fence_async_proxy();
+    named_sync(2 + warpgroup, 128);
+    if (threadIdx.x % 128 == 0) {
+        tma_store(dk_map, k_tile, 0, b.key + warpgroup * 64, 0, b.head);
+        tma_store(dv_map, v_tile, 0, b.key + warpgroup * 64, 0, b.head);
+        bulk_commit();
+    }
+}
+
 // --- The kernels before and after ----------------------------------------------------------------
 
 // snippet: dependent

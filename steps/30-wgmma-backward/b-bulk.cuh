@@ -11,14 +11,46 @@ namespace wgmma_bulk
 
 enum { STAGES = 2 };
 
-// In shared memory: k and v [128][D], q and dout [STAGES][queries][D], dS [queries][128],
-// dq [queries][D] in floats, lse2 and minus_delta [STAGES][queries], barriers.
+// In shared memory: tiles, and barriers.
 template <int D>
 static constexpr int bytes_of_block()
 {
-    return 4 * bytes_of_keys<D>() + 2 * STAGES * bytes_of_queries<D>() + bytes_of_slopes<D>() +
-           2 * bytes_of_queries<D>() + 2 * STAGES * tile_queries<D>() * 4 + (1 + STAGES) * 8;
+    return tiles_at<D, STAGES, 1, true>(0).end + (1 + STAGES) * 8;
 }
+
+// same as a-red.cuh
+// Sets up kv_full and, behind it, the barrier `full` of each stage.
+static __device__ __forceinline__ void init_barriers(uint32_t kv_full)
+{
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < 1 + STAGES; i++) {
+            barrier_init(kv_full + 8 * i, 1);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+}
+
+// same as a-red.cuh
+// Requests a tile of queries.
+template <int D>
+static __device__ __forceinline__ void load_tile(const block_tiles &t, const query_source &from,
+                                                 uint32_t full, int tile, int stage)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+    barrier_expect(full + 8 * stage, 2 * (TILE + ROWS * 4));
+    tma_load(t.q + stage * TILE, from.q_map, full + 8 * stage, 0, tile * ROWS, 0, from.head);
+    tma_load(t.dout + stage * TILE, from.dout_map, full + 8 * stage, 0, tile * ROWS, 0, from.head);
+    bulk_load(t.lse + stage * ROWS * 4, from.lse2 + tile * ROWS, ROWS * 4, full + 8 * stage);
+    bulk_load(t.delta + stage * ROWS * 4, from.minus_delta + tile * ROWS, ROWS * 4,
+              full + 8 * stage);
+}
+
+// A tile of queries: adds its part to dk and dv of the warp's keys, and to the sums of dq.
+template <int D>
+static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                tile_fragments<D> &f, const warp_share &w,
+                                                uint32_t full, int tile);
 
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;
 // lse2, minus_delta [BH][padded]
@@ -33,137 +65,85 @@ __global__ void __launch_bounds__(256, 1)
              const __grid_constant__ CUtensorMap dk_map, const __grid_constant__ CUtensorMap dv_map,
              const float *lse2, const float *minus_delta, float *sums, backward_args a)
 {
-    constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
-    constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
-    const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
-    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
-    const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
-    const uint32_t slopes = dout_tiles + STAGES * TILE;
-    const uint32_t dq_tile = slopes + SLOPES;
-    const uint32_t lse_rows = dq_tile + 2 * TILE;             // [STAGES]
-    const uint32_t delta_rows = lse_rows + STAGES * ROWS * 4; // [STAGES]
-    const uint32_t kv_full = delta_rows + STAGES * ROWS * 4;  // barriers
-    const uint32_t full = kv_full + 8;                        // [STAGES]
-    const int lane = threadIdx.x % 32;
+    const block_tiles t = tiles_at<D, STAGES, 1, true>(shared_address(memory));
+    const uint32_t kv_full = t.end, full = kv_full + 8; // barriers; full: [STAGES]
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     // Under a mask the first keys have the most queries: the first keys of all heads come first.
-    const int head = a.causal ? blockIdx.x : blockIdx.y;
-    const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
-    const int64_t padded = padded_rows(a.Sq);
-    // Tiles, from the one with the first query that sees a key of this block.
-    const int first = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS : 0;
-    const int last = (a.Sq + ROWS - 1) / ROWS;
-
+    const block_place b =
+        place_of<D>(a.causal ? blockIdx.x : blockIdx.y, a.causal ? blockIdx.y : blockIdx.x, a);
+    const int64_t row = b.head * padded_rows(a.Sq);
+    const query_source from = {&q_map, &dout_map, lse2 + row, minus_delta + row, b.head};
+    init_barriers(kv_full);
     if (threadIdx.x == 0) {
-        barrier_init(kv_full, 1);
-        for (int i = 0; i < STAGES; i++) {
-            barrier_init(full + 8 * i, 1);
-        }
-        barrier_init_fence();
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        barrier_expect(kv_full, 4 * KEYS_TILE);
-        for (int i = 0; i < 2; i++) {
-            tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
-            tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
-        }
+        load_block_keys<D>(t, b, &k_map, &v_map, kv_full);
     }
 
-    const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
-    const int warp_key = block_key + warp * 16;
-    const float *const lse_at = (const float *)(memory + (lse_rows - k_tiles));
-    const float *const delta_at = (const float *)(memory + (delta_rows - k_tiles));
-    float4 *const dq_at = (float4 *)(memory + (dq_tile - k_tiles)) + warp * 256 + lane;
-    // This warp's share of dq: 16 rows, 64 columns.
-    float *const sums_at =
-        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
-    const uint64_t k_rows = tile_descriptor(k_tiles + warpgroup * KEYS_TILE, 64 * 128);
-    const uint64_t v_rows = tile_descriptor(v_tiles + warpgroup * KEYS_TILE, 64 * 128);
-    const uint64_t q_tile = tile_descriptor(q_tiles, ROWS * 128);
-    const uint64_t dout_tile = tile_descriptor(dout_tiles, ROWS * 128);
-    const uint64_t ds_tile = tile_descriptor(slopes + (D == 64 ? warpgroup * 64 * 128 : 0), 0);
-    const uint64_t k_trans = tile_descriptor(k_tiles + (D == 64 ? 0 : warpgroup * 64 * 128), 0);
+    const warp_share w = share_of_warp<D>(memory, t, b, a, sums);
     float dk[D / 8][4] = {};
     float dv[D / 8][4] = {};
     fence_registers(dk);
     fence_registers(dv);
-
     barrier_wait(kv_full, 0);
-    for (int tile = first - 1; tile < last; tile++) {
-        const int step = tile - first;
-        if (threadIdx.x == 0 && tile + 1 < last) { // nobody reads that stage
-            const int next = (step + 1) % STAGES;
-            const int64_t row = head * padded + (tile + 1) * ROWS;
-            barrier_expect(full + 8 * next, 2 * (TILE + ROWS * 4));
-            tma_load(q_tiles + next * TILE, &q_map, full + 8 * next, 0, (tile + 1) * ROWS, 0, head);
-            tma_load(dout_tiles + next * TILE, &dout_map, full + 8 * next, 0, (tile + 1) * ROWS, 0,
-                     head);
-            bulk_load(lse_rows + next * ROWS * 4, lse2 + row, ROWS * 4, full + 8 * next);
-            bulk_load(delta_rows + next * ROWS * 4, minus_delta + row, ROWS * 4, full + 8 * next);
+    for (int tile = b.first - 1; tile < b.last; tile++) {
+        if (threadIdx.x == 0 && tile + 1 < b.last) { // nobody reads that stage
+            load_tile<D>(t, from, full, tile + 1, (tile + 1 - b.first) % STAGES);
         }
-        if (step < 0) { // only the first tile was requested
-            continue;
+        if (tile >= b.first) { // else only the first tile was requested
+            tile_fragments<D> f;
+            add_tile<D>(dk, dv, f, w, full, tile);
         }
-        const int stage = step % STAGES;
-        const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
-        const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
-        float s[1][ROWS / 8][4];
-        float dp[ROWS / 8][4];
-        float dq[8][4];
-        uint32_t p[ROWS / 16][4];
-        uint32_t ds[ROWS / 16][4];
-        barrier_wait(full + 8 * stage, step / STAGES % 2);
-        start_from<ROWS>(dp, delta_at + stage * ROWS);
-        fence_registers(dp);
-        wgmma_fence();
-        start_qk<D, ROWS>(s[0], recomputed(k_rows), q_now);
-        wgmma_commit();
-        start_adding<D>(dp, recomputed(v_rows), dout_now);
-        wgmma_commit();
-        wgmma_wait<1>(); // for the scores
-        fence_registers(s[0]);
-        softmax_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
-        wgmma_wait<0>();
-        fence_registers(dp);
-        if (block_key + BLOCK_KEYS > a.Sk ||
-            (a.causal && block_key + BLOCK_KEYS - 1 > a.Sk - a.Sq + tile * ROWS)) {
-            hide<true, 1, ROWS>(s, a, tile * ROWS, warp_key);
-        }
-        pack_slopes<ROWS>(p, ds, s[0], dp);
-        store_slopes<ROWS>(slopes + warpgroup * ROWS * 128, ds);
-        fence_async_proxy();
-        __syncthreads(); // dS of all keys is there
-        wgmma_fence();
-        start_dq<D>(dq, recomputed(ds_tile), recomputed(k_trans));
-        wgmma_commit();
-        start_pv<D, ROWS>(dv, p, dout_now);
-        start_pv<D, ROWS>(dk, ds, q_now);
-        wgmma_commit();
-        wgmma_wait<1>(); // for dq
-        fence_registers(dq);
-        add_rows(sums_at + (int64_t)tile * ROWS * D, dq_at, dq);
-        wgmma_wait<0>();
-        fence_registers(dv);
-        fence_registers(dk);
-        __syncthreads(); // nobody reads these tiles or dS any more
     }
 
-    store_keys<D>(k_tiles + warpgroup * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
-    store_keys<D>(v_tiles + warpgroup * KEYS_TILE, dv, 1.0f);
-    fence_async_proxy();
-    named_sync(2 + warpgroup, 128);
-    if (threadIdx.x % 128 == 0) {
-        tma_store(&dk_map, k_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
-        tma_store(&dv_map, v_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
-        bulk_commit();
-    }
-    if (lane == 0) {
+    store_gradients<D>(t, b, dk, dv, &dk_map, &dv_map, warpgroup);
+    if (threadIdx.x % 32 == 0) {
         bulk_wait<0>();
     }
+}
+
+template <int D>
+static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                tile_fragments<D> &f, const warp_share &w,
+                                                uint32_t full, int tile)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+    const int step = tile - w.b.first, stage = step % STAGES;
+    const uint64_t q_now = recomputed(w.q_tile + stage * advance(TILE));
+    const uint64_t dout_now = recomputed(w.dout_tile + stage * advance(TILE));
+    barrier_wait(full + 8 * stage, step / STAGES % 2);
+    start_from<ROWS>(f.dp, w.delta + stage * ROWS);
+    fence_registers(f.dp);
+    wgmma_fence();
+    start_qk<D, ROWS>(f.s[0], recomputed(w.k_rows), q_now);
+    wgmma_commit();
+    start_adding<D>(f.dp, recomputed(w.v_rows), dout_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for the scores
+    fence_registers(f.s[0]);
+    softmax_columns<ROWS>(f.s[0], w.lse + stage * ROWS, w.scale);
+    wgmma_wait<0>();
+    fence_registers(f.dp);
+    if (w.b.key + BLOCK_KEYS > w.a.Sk ||
+        (w.a.causal && w.b.key + BLOCK_KEYS - 1 > w.a.Sk - w.a.Sq + tile * ROWS)) {
+        hide<true, 1, ROWS>(f.s, w.a, tile * ROWS, w.key);
+    }
+    pack_slopes<ROWS>(f.p, f.ds, f.s[0], f.dp);
+    store_slopes<ROWS>(w.slopes, f.ds);
+    fence_async_proxy();
+    __syncthreads(); // dS of all keys is there
+    wgmma_fence();
+    start_dq<D>(f.dq, recomputed(w.ds_tile), recomputed(w.k_trans));
+    wgmma_commit();
+    start_pv<D, ROWS>(dv, f.p, dout_now);
+    start_pv<D, ROWS>(dk, f.ds, q_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for dq
+    fence_registers(f.dq);
+    add_rows(w.sums + (int64_t)tile * ROWS * D, w.dq, f.dq);
+    wgmma_wait<0>();
+    fence_registers(dv);
+    fence_registers(dk);
+    __syncthreads(); // nobody reads these tiles or dS any more
 }
 
 } // namespace wgmma_bulk

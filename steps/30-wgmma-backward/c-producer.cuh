@@ -12,14 +12,52 @@ namespace wgmma_producer
 
 enum { STAGES = 2 };
 
-// In shared memory: k and v [128][D], q and dout [STAGES][queries][D], dS [queries][128],
-// dq [queries][D] in floats, lse2 and minus_delta [STAGES][queries], barriers.
+// In shared memory: tiles, and barriers.
 template <int D>
 static constexpr int bytes_of_block()
 {
-    return 4 * bytes_of_keys<D>() + 2 * STAGES * bytes_of_queries<D>() + bytes_of_slopes<D>() +
-           2 * bytes_of_queries<D>() + 2 * STAGES * tile_queries<D>() * 4 + (1 + 4 * STAGES) * 8;
+    return tiles_at<D, STAGES, 1, true>(0).end + (1 + 4 * STAGES) * 8;
 }
+
+// Addresses of barriers.
+typedef struct block_barriers {
+    uint32_t kv_full;
+    uint32_t q_full, dout_full, q_empty, dout_empty; // [STAGES]
+} block_barriers;
+
+// Sets up barriers from this address on.
+static __device__ __forceinline__ block_barriers init_barriers(uint32_t first)
+{
+    block_barriers m;
+    m.kv_full = first;
+    m.q_full = m.kv_full + 8;
+    m.dout_full = m.q_full + STAGES * 8;
+    m.q_empty = m.dout_full + STAGES * 8;
+    m.dout_empty = m.q_empty + STAGES * 8;
+    if (threadIdx.x == 0) {
+        barrier_init(m.kv_full, 1);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(m.q_full + 8 * i, 1);
+            barrier_init(m.dout_full + 8 * i, 1);
+            barrier_init(m.q_empty + 8 * i, 8); // one lane of each warp
+            barrier_init(m.dout_empty + 8 * i, 8);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    return m;
+}
+
+// The producer: requests tile after tile of queries, each as soon as its stage is empty.
+template <int D>
+static __device__ __forceinline__ void load_tiles(const block_tiles &t, const query_source &from,
+                                                  const block_barriers &m, const block_place &b);
+
+// A tile of queries: adds its part to dk and dv of the warp's keys, and to the sums of dq.
+template <int D>
+static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                tile_fragments<D> &f, const warp_share &w,
+                                                const block_barriers &m, int tile);
 
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;
 // lse2, minus_delta [BH][padded]
@@ -34,157 +72,111 @@ __global__ void __launch_bounds__(384, 1)
              const __grid_constant__ CUtensorMap dk_map, const __grid_constant__ CUtensorMap dv_map,
              const float *lse2, const float *minus_delta, float *sums, backward_args a)
 {
-    constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
-    constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], one per warpgroup
-    const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
-    const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
-    const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
-    const uint32_t slopes = dout_tiles + STAGES * TILE;
-    const uint32_t dq_tile = slopes + SLOPES;
-    const uint32_t lse_rows = dq_tile + 2 * TILE;             // [STAGES]
-    const uint32_t delta_rows = lse_rows + STAGES * ROWS * 4; // [STAGES]
-    const uint32_t kv_full = delta_rows + STAGES * ROWS * 4;  // barriers
-    const uint32_t q_full = kv_full + 8;                      // [STAGES], as the three others
-    const uint32_t dout_full = q_full + STAGES * 8;
-    const uint32_t q_empty = dout_full + STAGES * 8;
-    const uint32_t dout_empty = q_empty + STAGES * 8;
-    const int lane = threadIdx.x % 32;
+    const block_tiles t = tiles_at<D, STAGES, 1, true>(shared_address(memory));
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     // Under a mask the first keys have the most queries: the first keys of all heads come first.
-    const int head = a.causal ? blockIdx.x : blockIdx.y;
-    const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
-    const int64_t padded = padded_rows(a.Sq);
-    // Tiles, from the one with the first query that sees a key of this block.
-    const int first = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS : 0;
-    const int last = (a.Sq + ROWS - 1) / ROWS;
-
-    if (threadIdx.x == 0) {
-        barrier_init(kv_full, 1);
-        for (int i = 0; i < STAGES; i++) {
-            barrier_init(q_full + 8 * i, 1);
-            barrier_init(dout_full + 8 * i, 1);
-            barrier_init(q_empty + 8 * i, 8); // one lane of each warp
-            barrier_init(dout_empty + 8 * i, 8);
-        }
-        barrier_init_fence();
-    }
-    __syncthreads();
+    const block_place b =
+        place_of<D>(a.causal ? blockIdx.x : blockIdx.y, a.causal ? blockIdx.y : blockIdx.x, a);
+    const int64_t row = b.head * padded_rows(a.Sq);
+    const query_source from = {&q_map, &dout_map, lse2 + row, minus_delta + row, b.head};
+    const block_barriers m = init_barriers(t.end);
     if (warpgroup == 2) { // the producer
         setmaxnreg_dec<24>();
-        if (threadIdx.x % 128 != 0) {
-            return;
-        }
-        barrier_expect(kv_full, 4 * KEYS_TILE);
-        for (int i = 0; i < 2; i++) {
-            tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
-            tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
-        }
-#pragma unroll 1
-        for (int tile = first; tile < last; tile++) {
-            const int stage = (tile - first) % STAGES;
-            const int emptied =
-                (tile - first) / STAGES % 2 ^ 1; // at first there is nothing to wait for
-            const int64_t row = head * padded + tile * ROWS;
-            barrier_wait(q_empty + 8 * stage, emptied);
-            barrier_expect(q_full + 8 * stage, TILE + ROWS * 4);
-            tma_load(q_tiles + stage * TILE, &q_map, q_full + 8 * stage, 0, tile * ROWS, 0, head);
-            bulk_load(lse_rows + stage * ROWS * 4, lse2 + row, ROWS * 4, q_full + 8 * stage);
-            barrier_wait(dout_empty + 8 * stage, emptied);
-            barrier_expect(dout_full + 8 * stage, TILE + ROWS * 4);
-            tma_load(dout_tiles + stage * TILE, &dout_map, dout_full + 8 * stage, 0, tile * ROWS, 0,
-                     head);
-            bulk_load(delta_rows + stage * ROWS * 4, minus_delta + row, ROWS * 4,
-                      dout_full + 8 * stage);
+        if (threadIdx.x % 128 == 0) {
+            load_block_keys<D>(t, b, &k_map, &v_map, m.kv_full);
+            load_tiles<D>(t, from, m, b);
         }
         return;
     }
 
     setmaxnreg_inc<240>();
-    const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
-    const int warp_key = block_key + warp * 16;
-    const float *const lse_at = (const float *)(memory + (lse_rows - k_tiles));
-    const float *const delta_at = (const float *)(memory + (delta_rows - k_tiles));
-    float4 *const dq_at = (float4 *)(memory + (dq_tile - k_tiles)) + warp * 256 + lane;
-    // This warp's share of dq: 16 rows, 64 columns.
-    float *const sums_at =
-        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
-    const uint64_t k_rows = tile_descriptor(k_tiles + warpgroup * KEYS_TILE, 64 * 128);
-    const uint64_t v_rows = tile_descriptor(v_tiles + warpgroup * KEYS_TILE, 64 * 128);
-    const uint64_t q_tile = tile_descriptor(q_tiles, ROWS * 128);
-    const uint64_t dout_tile = tile_descriptor(dout_tiles, ROWS * 128);
-    const uint64_t ds_tile = tile_descriptor(slopes + (D == 64 ? warpgroup * 64 * 128 : 0), 0);
-    const uint64_t k_trans = tile_descriptor(k_tiles + (D == 64 ? 0 : warpgroup * 64 * 128), 0);
+    const warp_share w = share_of_warp<D>(memory, t, b, a, sums);
     float dk[D / 8][4] = {};
     float dv[D / 8][4] = {};
     fence_registers(dk);
     fence_registers(dv);
-
-    barrier_wait(kv_full, 0);
-    for (int tile = first; tile < last; tile++) {
-        const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
-        const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
-        const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
-        float s[1][ROWS / 8][4];
-        float dp[ROWS / 8][4];
-        float dq[8][4];
-        uint32_t p[ROWS / 16][4];
-        uint32_t ds[ROWS / 16][4];
-        barrier_wait(dout_full + 8 * stage, filled);
-        start_from<ROWS>(dp, delta_at + stage * ROWS);
-        fence_registers(dp);
-        barrier_wait(q_full + 8 * stage, filled);
-        wgmma_fence();
-        start_qk<D, ROWS>(s[0], recomputed(k_rows), q_now);
-        wgmma_commit();
-        start_adding<D>(dp, recomputed(v_rows), dout_now);
-        wgmma_commit();
-        wgmma_wait<1>(); // for the scores
-        fence_registers(s[0]);
-        softmax_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
-        wgmma_wait<0>();
-        fence_registers(dp);
-        if (block_key + BLOCK_KEYS > a.Sk ||
-            (a.causal && block_key + BLOCK_KEYS - 1 > a.Sk - a.Sq + tile * ROWS)) {
-            hide<true, 1, ROWS>(s, a, tile * ROWS, warp_key);
-        }
-        pack_slopes<ROWS>(p, ds, s[0], dp);
-        named_sync(1, 256); // nobody reads the last dS any more
-        store_slopes<ROWS>(slopes + warpgroup * ROWS * 128, ds);
-        fence_async_proxy();
-        named_sync(1, 256); // dS of all keys is there
-        wgmma_fence();
-        start_dq<D>(dq, recomputed(ds_tile), recomputed(k_trans));
-        wgmma_commit();
-        start_pv<D, ROWS>(dv, p, dout_now);
-        start_pv<D, ROWS>(dk, ds, q_now);
-        wgmma_commit();
-        wgmma_wait<1>(); // for dq
-        fence_registers(dq);
-        add_rows(sums_at + (int64_t)tile * ROWS * D, dq_at, dq);
-        wgmma_wait<0>();
-        fence_registers(dv);
-        fence_registers(dk);
-        if (lane == 0) {
-            barrier_arrive(q_empty + 8 * stage);
-            barrier_arrive(dout_empty + 8 * stage);
-        }
+    barrier_wait(m.kv_full, 0);
+    for (int tile = b.first; tile < b.last; tile++) {
+        tile_fragments<D> f;
+        add_tile<D>(dk, dv, f, w, m, tile);
     }
 
     named_sync(1, 256); // both have read all keys: dk and dv go there
-    store_keys<D>(k_tiles + warpgroup * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
-    store_keys<D>(v_tiles + warpgroup * KEYS_TILE, dv, 1.0f);
-    fence_async_proxy();
-    named_sync(2 + warpgroup, 128);
-    if (threadIdx.x % 128 == 0) {
-        tma_store(&dk_map, k_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
-        tma_store(&dv_map, v_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
-        bulk_commit();
-    }
-    if (lane == 0) {
+    store_gradients<D>(t, b, dk, dv, &dk_map, &dv_map, warpgroup);
+    if (threadIdx.x % 32 == 0) {
         bulk_wait<0>();
+    }
+}
+
+template <int D>
+static __device__ __forceinline__ void load_tiles(const block_tiles &t, const query_source &from,
+                                                  const block_barriers &m, const block_place &b)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+#pragma unroll 1
+    for (int tile = b.first; tile < b.last; tile++) {
+        const int step = tile - b.first, stage = step % STAGES;
+        const int emptied = step / STAGES % 2 ^ 1; // at first there is nothing to wait for
+        const uint32_t q_full = m.q_full + 8 * stage, dout_full = m.dout_full + 8 * stage;
+        barrier_wait(m.q_empty + 8 * stage, emptied);
+        barrier_expect(q_full, TILE + ROWS * 4);
+        tma_load(t.q + stage * TILE, from.q_map, q_full, 0, tile * ROWS, 0, from.head);
+        bulk_load(t.lse + stage * ROWS * 4, from.lse2 + tile * ROWS, ROWS * 4, q_full);
+        barrier_wait(m.dout_empty + 8 * stage, emptied);
+        barrier_expect(dout_full, TILE + ROWS * 4);
+        tma_load(t.dout + stage * TILE, from.dout_map, dout_full, 0, tile * ROWS, 0, from.head);
+        bulk_load(t.delta + stage * ROWS * 4, from.minus_delta + tile * ROWS, ROWS * 4, dout_full);
+    }
+}
+
+template <int D>
+static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                tile_fragments<D> &f, const warp_share &w,
+                                                const block_barriers &m, int tile)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+    const int step = tile - w.b.first, stage = step % STAGES, filled = step / STAGES % 2;
+    const uint64_t q_now = recomputed(w.q_tile + stage * advance(TILE));
+    const uint64_t dout_now = recomputed(w.dout_tile + stage * advance(TILE));
+    barrier_wait(m.dout_full + 8 * stage, filled);
+    start_from<ROWS>(f.dp, w.delta + stage * ROWS);
+    fence_registers(f.dp);
+    barrier_wait(m.q_full + 8 * stage, filled);
+    wgmma_fence();
+    start_qk<D, ROWS>(f.s[0], recomputed(w.k_rows), q_now);
+    wgmma_commit();
+    start_adding<D>(f.dp, recomputed(w.v_rows), dout_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for the scores
+    fence_registers(f.s[0]);
+    softmax_columns<ROWS>(f.s[0], w.lse + stage * ROWS, w.scale);
+    wgmma_wait<0>();
+    fence_registers(f.dp);
+    if (w.b.key + BLOCK_KEYS > w.a.Sk ||
+        (w.a.causal && w.b.key + BLOCK_KEYS - 1 > w.a.Sk - w.a.Sq + tile * ROWS)) {
+        hide<true, 1, ROWS>(f.s, w.a, tile * ROWS, w.key);
+    }
+    pack_slopes<ROWS>(f.p, f.ds, f.s[0], f.dp);
+    named_sync(1, 256); // nobody reads the last dS any more
+    store_slopes<ROWS>(w.slopes, f.ds);
+    fence_async_proxy();
+    named_sync(1, 256); // dS of all keys is there
+    wgmma_fence();
+    start_dq<D>(f.dq, recomputed(w.ds_tile), recomputed(w.k_trans));
+    wgmma_commit();
+    start_pv<D, ROWS>(dv, f.p, dout_now);
+    start_pv<D, ROWS>(dk, f.ds, q_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for dq
+    fence_registers(f.dq);
+    add_rows(w.sums + (int64_t)tile * ROWS * D, w.dq, f.dq);
+    wgmma_wait<0>();
+    fence_registers(dv);
+    fence_registers(dk);
+    if (threadIdx.x % 32 == 0) {
+        barrier_arrive(m.q_empty + 8 * stage);
+        barrier_arrive(m.dout_empty + 8 * stage);
     }
 }
 

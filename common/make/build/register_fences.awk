@@ -47,6 +47,12 @@ function look_at_function(    i, name, all, adds) {
         if (starts_any(statement[i]) && statement[i] ~ /, 1\);$/) adds = 1
     }
     if (!starts_any(all)) return
+    for (i = 1; i <= n; i++) # members are not declared in the function
+        if (starts_any(statement[i])) {
+            name = substr(statement[i], RSTART, RLENGTH)
+            sub(/.*\(/, "", name)
+            if (name ~ /\./) state[name] = ""
+        }
     if (all !~ /wgmma_wait/ && match(all, /[A-Za-z_0-9]+\(float \(&/)) {
         name = substr(all, RSTART, RLENGTH)
         sub(/\(.*/, "", name)
@@ -59,7 +65,7 @@ function look_at_function(    i, name, all, adds) {
 # True if the text calls something that starts a product: RSTART and RLENGTH are the call up to its first
 # argument.
 function starts_any(text) {
-    return match(text, "(^|[^A-Za-z_0-9])(wgmma<[^(]*>" starters ")(<[^(]*>)?\\([A-Za-z_0-9]+")
+    return match(text, "(^|[^A-Za-z_0-9])(wgmma<[^(]*>" starters ")(<[^(]*>)?\\([A-Za-z_0-9.]+")
 }
 
 function look_at(from, to,    i, last, open, line) {
@@ -95,7 +101,7 @@ function look_at_statement(i,    text, sums, wait, callee) {
         for (sums in state)
             if (state[sums] == "in flight" && group[sums] <= groups - wait) state[sums] = "waited for"
     }
-    if (match(text, /(^|[^A-Za-z_0-9])fence_registers\([A-Za-z_0-9]+/)) {
+    if (match(text, /(^|[^A-Za-z_0-9])fence_registers\([A-Za-z_0-9.]+/)) {
         sums = substr(text, RSTART, RLENGTH)
         sub(/.*\(/, "", sums)
         if (state[sums] ~ /^w/) state[sums] = ""

@@ -1,0 +1,211 @@
+/* wgmma_backward.cuh: what the kernels of steps 31 and 37 do in FlashAttention's backward pass:
+ * step 30's d-late, which explains it.
+ */
+#pragma once
+
+#include "cuda/wgmma_keys.cuh"
+
+namespace backward_pass
+{
+
+// same as step 30, d-late.cuh
+enum { STAGES = 2 };
+
+// same as step 30, d-late.cuh
+// In shared memory: tiles with two of dS, and barriers.
+template <int D>
+static constexpr int bytes_of_block()
+{
+    return tiles_at<D, STAGES, STAGES, true>(0).end + (1 + 5 * STAGES) * 8;
+}
+
+// same as step 30, d-late.cuh
+// Addresses of barriers.
+typedef struct block_barriers {
+    uint32_t kv_full;
+    uint32_t q_full, dout_full, q_empty, dout_empty, ds_full; // [STAGES]
+} block_barriers;
+
+// same as step 30, d-late.cuh
+// Sets up barriers from this address on.
+static __device__ __forceinline__ block_barriers init_barriers(uint32_t first)
+{
+    block_barriers m;
+    m.kv_full = first;
+    m.q_full = m.kv_full + 8;
+    m.dout_full = m.q_full + STAGES * 8;
+    m.q_empty = m.dout_full + STAGES * 8;
+    m.dout_empty = m.q_empty + STAGES * 8;
+    m.ds_full = m.dout_empty + STAGES * 8;
+    if (threadIdx.x == 0) {
+        barrier_init(m.kv_full, 1);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(m.q_full + 8 * i, 1);
+            barrier_init(m.dout_full + 8 * i, 1);
+            barrier_init(m.q_empty + 8 * i, 8); // one lane of each warp
+            barrier_init(m.dout_empty + 8 * i, 8);
+            barrier_init(m.ds_full + 8 * i, 8);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    return m;
+}
+
+// same as step 30, d-late.cuh
+// at_once heads together, and of these the first keys first
+template <int D>
+static __device__ __forceinline__ block_place place_of_block(int heads, int at_once,
+                                                             const backward_args &a)
+{
+    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS; // per head
+    const int together = blockIdx.x / (at_once * blocks) * at_once;
+    const int place = blockIdx.x - together * blocks;
+    const int width = min(at_once, heads - together);
+    return place_of<D>(together + place % width, place / width, a);
+}
+
+// same as step 30, d-late.cuh
+// The producer: requests tile after tile of queries, each as soon as its stage is empty.
+template <int D>
+static __device__ __forceinline__ void load_tiles(const block_tiles &t, const query_source &from,
+                                                  const block_barriers &m, const block_place &b)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+#pragma unroll 1
+    for (int tile = b.first; tile < b.last; tile++) {
+        const int step = tile - b.first, stage = step % STAGES;
+        const int emptied = step / STAGES % 2 ^ 1; // at first there is nothing to wait for
+        const uint32_t q_full = m.q_full + 8 * stage, dout_full = m.dout_full + 8 * stage;
+        barrier_wait(m.q_empty + 8 * stage, emptied);
+        barrier_expect(q_full, TILE + ROWS * 4);
+        tma_load(t.q + stage * TILE, from.q_map, q_full, 0, tile * ROWS, 0, from.head);
+        bulk_load(t.lse + stage * ROWS * 4, from.lse2 + tile * ROWS, ROWS * 4, q_full);
+        barrier_wait(m.dout_empty + 8 * stage, emptied);
+        barrier_expect(dout_full, TILE + ROWS * 4);
+        tma_load(t.dout + stage * TILE, from.dout_map, dout_full, 0, tile * ROWS, 0, from.head);
+        bulk_load(t.delta + stage * ROWS * 4, from.minus_delta + tile * ROWS, ROWS * 4, dout_full);
+    }
+}
+
+// same as step 30, d-late.cuh
+// A tile of queries: adds its part to dk and dv of the warp's keys, and that of the previous tile
+// to the sums of dq. masked: not every query sees all keys.
+template <int D>
+static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                tile_fragments<D> &f, const warp_share &w,
+                                                const block_barriers &m, int tile, bool masked)
+{
+    constexpr int ROWS = tile_queries<D>(), TILE = bytes_of_queries<D>();
+    constexpr int SLOPES = bytes_of_slopes<D>();
+    const int step = tile - w.b.first, stage = step % STAGES, filled = step / STAGES % 2;
+    const int before = (step + 1) % STAGES; // of the previous tile
+    const uint64_t q_now = recomputed(w.q_tile + stage * advance(TILE));
+    const uint64_t dout_now = recomputed(w.dout_tile + stage * advance(TILE));
+    barrier_wait(m.dout_full + 8 * stage, filled);
+    start_from<ROWS>(f.dp, w.delta + stage * ROWS);
+    fence_registers(f.dp);
+    barrier_wait(m.q_full + 8 * stage, filled);
+    wgmma_fence();
+    start_qk<D, ROWS>(f.s[0], recomputed(w.k_rows), q_now);
+    wgmma_commit();
+    start_adding<D>(f.dp, recomputed(w.v_rows), dout_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for the scores
+    fence_registers(f.s[0]);
+    softmax_columns<ROWS>(f.s[0], w.lse + stage * ROWS, w.scale);
+    if (masked) {
+        hide<true, 1, ROWS>(f.s, w.a, tile * ROWS, w.key);
+    }
+    wgmma_wait<0>();
+    fence_registers(f.dp);
+    pack_slopes<ROWS>(f.p, f.ds, f.s[0], f.dp);
+
+    // The other warpgroup's half of the last dS is there. So that warpgroup has also read the dS
+    // before, whose place this one takes. The first tile does not wait.
+    const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
+    barrier_wait(m.ds_full + 8 * before, last_filled);
+    store_slopes<ROWS>(w.slopes + stage * SLOPES, f.ds);
+    fence_async_proxy();
+    wgmma_fence();
+    start_dq<D>(f.dq, recomputed(w.ds_tile + before * advance(SLOPES)), recomputed(w.k_trans));
+    wgmma_commit();
+    start_pv<D, ROWS>(dv, f.p, dout_now);
+    start_pv<D, ROWS>(dk, f.ds, q_now);
+    wgmma_commit();
+    wgmma_wait<1>(); // for dq
+    fence_registers(f.dq);
+    // And that the other buffer has been read, for dq is there.
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        barrier_arrive(m.ds_full + 8 * stage);
+    }
+    if (step > 0) {
+        add_rows(w.sums + (int64_t)(tile - 1) * ROWS * D, w.dq, f.dq);
+    }
+    wgmma_wait<0>();
+    fence_registers(dv);
+    fence_registers(dk);
+    if (threadIdx.x % 32 == 0) {
+        barrier_arrive(m.q_empty + 8 * stage);
+        barrier_arrive(m.dout_empty + 8 * stage);
+    }
+}
+
+// same as step 30, d-late.cuh
+// The dS before that of the first tile is zeros.
+template <int D>
+static __device__ __forceinline__ void clear_last_slopes(char *memory, const block_tiles &t)
+{
+    constexpr int SLOPES = bytes_of_slopes<D>();
+    uint4 *const no_slopes = (uint4 *)(memory + (t.slopes + (STAGES - 1) * SLOPES - t.k));
+    for (int i = threadIdx.x; i < SLOPES / 16; i += 256) {
+        no_slopes[i] = make_uint4(0, 0, 0, 0);
+    }
+    fence_async_proxy();
+    named_sync(1, 256);
+}
+
+// same as step 30, d-late.cuh
+// All tiles of queries: first those that need a mask.
+template <int D>
+static __device__ __forceinline__ void add_tiles(float (&dk)[D / 8][4], float (&dv)[D / 8][4],
+                                                 const warp_share &w, const block_barriers &m)
+{
+    const block_place b = w.b;
+    const backward_args a = w.a;
+    constexpr int ROWS = tile_queries<D>();
+    // The first query that sees all keys.
+    const int sees_all = a.causal ? b.key + BLOCK_KEYS - 1 - (a.Sk - a.Sq) : 0;
+    const int whole = b.key + BLOCK_KEYS > a.Sk ? b.last : (max(0, sees_all) + ROWS - 1) / ROWS;
+    int tile = b.first;
+#pragma unroll
+    for (int edge = 1; edge >= 0; edge--) {
+        for (; tile < (edge ? min(whole, b.last) : b.last); tile++) {
+            tile_fragments<D> f;
+            add_tile<D>(dk, dv, f, w, m, tile, edge);
+        }
+    }
+}
+
+// same as step 30, d-late.cuh
+// Adds dq of the last tile.
+template <int D>
+static __device__ __forceinline__ void add_last_dq(const warp_share &w, const block_barriers &m)
+{
+    const block_place b = w.b;
+    constexpr int ROWS = tile_queries<D>(), SLOPES = bytes_of_slopes<D>();
+    if (b.first < b.last) {
+        const int step = b.last - 1 - b.first, stage = step % STAGES;
+        barrier_wait(m.ds_full + 8 * stage, step / STAGES % 2);
+        float dq[8][4];
+        wgmma_fence();
+        start_dq<D>(dq, w.ds_tile + stage * advance(SLOPES), w.k_trans);
+        wgmma_commit();
+        wgmma_wait<0>();
+        fence_registers(dq);
+        add_rows(w.sums + (int64_t)(b.last - 1) * ROWS * D, w.dq, dq);
+    }
+}
+
+} // namespace backward_pass
