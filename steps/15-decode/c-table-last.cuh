@@ -10,6 +10,7 @@ namespace table_last
 {
 
 // snippet: load
+// As load_rows, with rotated keys.
 template <int D, int KEYS>
 static __device__ __forceinline__ void load_keys(const decode_args &a, const block_share &own,
                                                  const lane_of<D> &mine, int first,

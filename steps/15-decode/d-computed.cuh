@@ -22,6 +22,7 @@ static __device__ __forceinline__ void compute_angles(const decode_args &a,
     }
 }
 
+// As load_rows, with rotated keys.
 template <int D, int KEYS, int WIDTH>
 static __device__ __forceinline__ void
 load_keys(const decode_args &a, const block_share &own, const lane_of<D> &mine,
@@ -43,6 +44,7 @@ load_keys(const decode_args &a, const block_share &own, const lane_of<D> &mine,
 }
 // end snippet: load
 
+// q [H][Sq][D] -> query [QUERIES], rotated
 template <int D, int QUERIES, int WIDTH>
 static __device__ __forceinline__ void
 load_queries(const decode_args &a, const block_share &own, const lane_of<D> &mine,

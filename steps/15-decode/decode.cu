@@ -7,7 +7,7 @@
  * Idea     A model that writes text has one new query, or a few, and a cache of all keys so far.
  *          Blocks share the keys of a head, and a second kernel joins what they leave. A block
  *          takes all the queries at once, so it reads each key once and rotates it once: the
- *          multiplier of S that sank V1 is 1 here.
+ *          multiplier of S that sank V1 is 1 here. A rung is a file, a to d.
  * Predict  k and v must be read. `separate` moves k three times: twice the time. `cached` reads k
  *          and v once, within 10% of the copy bandwidth. `fused-table` loads a float of the table
  *          for each of k, from the L2: slower by 10 to 20%. `fused-computed` computes while it
