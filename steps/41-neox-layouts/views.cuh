@@ -24,15 +24,6 @@ typedef void adder(const view *a, const view *b, const view *c, cudaStream_t str
 
 // --- In the model -------------------------------------------------------------------------------
 
-/* Both halves of a layer; its two sums remain to be done. */
-static void launch_halves(const neox_net *net, int layer, const half *x, cudaStream_t stream)
-{
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
-}
-
 // snippet: layer-with
 static view activation(const neox_net *net, const half *data)
 {
@@ -47,7 +38,7 @@ static void layer_with(const neox_net *net, int layer, const half *x, half *y, c
     const view sum = activation(net, net->sum);
     const view from = activation(net, x);
     const view to = activation(net, y);
-    launch_halves(net, layer, x, stream);
+    launch_branches(net, layer, x, stream);
     add(&mlp, &attention, &sum, stream);
     add(&sum, &from, &to, stream);
 }
@@ -105,7 +96,7 @@ template <adder *add, neox_layer layer = layer_with<add>>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     if (neox_names_model(run->c)) {
-        launch_case(run, layer, stream);
+        launch_case<layer>(run, stream);
     } else {
         const view a = view_of(run, "a");
         const view b = view_of(run, "b");
