@@ -4,7 +4,8 @@
 # chapter has the figure. Idea and Predict may hold numbers: shapes and counts follow from the
 # source, and a prediction is a guess that was made before. Other comments hold no times either.
 # Below the header, within a screen, stands the kernel that the step is about. The rungs of a step, which
-# are a-NAME.cuh, b-NAME.cuh and so on beside it, have a header each, and within two screens a kernel each.
+# are a-NAME.cuh, b-NAME.cuh and so on beside it, have a header each, and within two screens a kernel each,
+# unless the header has the line " * Tests: no kernel of its own".
 # Reads: common/cuda common/neox common/problems steps
 use strict;
 use warnings;
@@ -160,6 +161,7 @@ for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*
     }
     my @rungs = $folder && $is_step ? glob("$folder/[a-z]-*.cuh") : ();
     next if !$folder || @rungs || $NO_KERNEL{ ($file =~ m{/(\d\d)-})[0] };
+    next if !$is_step && grep { $_ eq "no kernel of its own" } header_says($file, "Tests");
     my ($below, $most) = (lines_to_kernel($text), $is_step ? $SCREEN : 2 * $SCREEN);
     ok($below >= 1 && $below <= $most, "$file: its kernel stands on the first " . ($is_step ? "screen" : "two screens"))
         or diag("it begins $below lines below the header (0: nowhere); $most at most are right");

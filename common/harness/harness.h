@@ -76,7 +76,7 @@ typedef struct kf_variant {
     const char *finding KF_ZERO;     /* --check must find it: "shared race" or the like, or NULL */
     bool in_order
         KF_ZERO; /* the same bits in every run: --check finds sums that come in no order */
-    /* Added to the bounds, for rounding that this variant alone does. */
+    /* Added to the bounds, for rounding that only this variant does. */
     double (*extra_error)(const kf_case *c) KF_ZERO;
 } kf_variant;
 

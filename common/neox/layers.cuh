@@ -330,14 +330,21 @@ static inline void launch_add(const neox_net *net, const half *a, const half *b,
 }
 
 // snippet: parallel-layer
-// One layer of the model, x -> y: both halves read x; (mlp + attention) + x, each sum rounded.
-static inline void parallel_layer(const neox_net *net, int layer, const half *x, half *y,
-                                  cudaStream_t stream)
+// Both branches of a layer read the same x [T][hidden] -> net->attention, net->mlp [T][hidden]
+static inline void launch_branches(const neox_net *net, int layer, const half *x,
+                                   cudaStream_t stream)
 {
     launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
     launch_attention(net, layer, net->normed1, stream);
     launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
     launch_mlp(net, layer, net->normed2, stream);
+}
+
+// One layer of the model, x -> y = (mlp + attention) + x, each sum rounded.
+static inline void parallel_layer(const neox_net *net, int layer, const half *x, half *y,
+                                  cudaStream_t stream)
+{
+    launch_branches(net, layer, x, stream);
     launch_add(net, net->mlp, net->attention, net->sum, stream);
     launch_add(net, net->sum, x, y, stream);
 }
@@ -417,4 +424,11 @@ static inline void launch_case(const kf_run *run, neox_layer layer, cudaStream_t
     } else {
         launch_model(&net, layer, stream);
     }
+}
+
+/* The same for the table of variants: launch_case<layer> is a kf_launch. */
+template <neox_layer layer>
+static inline void launch_case(const kf_run *run, cudaStream_t stream)
+{
+    launch_case(run, layer, stream);
 }

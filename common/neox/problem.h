@@ -28,14 +28,31 @@ typedef struct neox_known {
     bool on_device;   /* its weights are made there: too many for the host */
     enum neox_kind kind;
 } neox_known;
-extern const neox_known neox_opticks; /* our own trained model: H=5 D=32 R=8 */
-extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B: H=32 D=80 R=20 */
-extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
-extern const neox_known neox_tied;    /* small, with tied embeddings: H=2 D=36 R=10 */
-extern const neox_known neox_long;    /* many positions, late tokens: H=2 D=20 R=4 */
-extern const neox_known neox_ties;    /* all logits are equal: H=3 D=8 R=2 */
-extern const neox_known neox_made;    /* made on the device, as pythia is: H=3 D=8 R=2 */
-extern const neox_known neox_far;     /* x has a large mean: H=3 D=8 R=2 */
+extern const neox_known neox_opticks; /* our own trained model */
+extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B */
+extern const neox_known neox_tiny;    /* small and odd */
+extern const neox_known neox_tied;    /* small, with tied embeddings */
+extern const neox_known neox_long;    /* many positions, late tokens */
+extern const neox_known neox_ties;    /* all logits are equal */
+extern const neox_known neox_made;    /* made on the device, as pythia is */
+extern const neox_known neox_far;     /* x has a large mean */
+
+/* Cases of these models, for the table of a step: NEOX_TINY(name, Sq, Sk, flags), and so on. */
+#define NEOX_OPTICKS(...) NEOX_CASE(neox_opticks, 5, 32, 8, __VA_ARGS__)
+#define NEOX_PYTHIA(...) NEOX_CASE(neox_pythia, 32, 80, 20, __VA_ARGS__)
+#define NEOX_TINY(...) NEOX_CASE(neox_tiny, 3, 8, 2, __VA_ARGS__)
+#define NEOX_TIED(...) NEOX_CASE(neox_tied, 2, 36, 10, __VA_ARGS__)
+#define NEOX_LONG(...) NEOX_CASE(neox_long, 2, 20, 4, __VA_ARGS__)
+#define NEOX_TIES(...) NEOX_CASE(neox_ties, 3, 8, 2, __VA_ARGS__)
+#define NEOX_MADE(...) NEOX_CASE(neox_made, 3, 8, 2, __VA_ARGS__)
+#define NEOX_FAR(...) NEOX_CASE(neox_far, 3, 8, 2, __VA_ARGS__)
+#define NEOX_CASE(known, heads, width, rotated, its_name, tokens, positions, its_flags)            \
+    {                                                                                              \
+        .name = its_name,                                                                          \
+        .shape =                                                                                   \
+            {.H = heads, .Sq = tokens, .Sk = positions, .D = width, .R = rotated, .causal = true}, \
+        .flags = its_flags, .data = &known                                                         \
+    }
 
 bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
 

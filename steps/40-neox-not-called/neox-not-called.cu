@@ -29,10 +29,7 @@
 static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
 {
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
+    launch_branches(net, layer, x, stream);
     launch_add(net, net->mlp, net->attention, net->sum, stream);
     launch_add(net, net->sum, x, y, stream);
 }
@@ -60,10 +57,7 @@ static void fast_add(const neox_net *net, const half *a, const half *b, half *c,
 static void miscounted_layer(const neox_net *net, int layer, const half *x, half *y,
                              cudaStream_t stream)
 {
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
+    launch_branches(net, layer, x, stream);
     fast_add(net, net->mlp, net->attention, net->sum, stream);
     fast_add(net, net->sum, x, y, stream);
 }
@@ -73,23 +67,13 @@ static void called_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
 {
     const int64_t n = (int64_t)net->T * net->c.hidden;
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
+    launch_branches(net, layer, x, stream);
     // solution: called -- both sums of the layer, in the order of copied_layer, by add_halves
     add_halves(net->mlp, net->attention, net->sum, n, stream);
     add_halves(net->sum, x, y, n, stream);
     // end solution: called
 }
 // end snippet: called
-
-template <neox_layer layer>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    launch_model(&net, layer, stream);
-}
 
 // --- The test -----------------------------------------------------------------------------------
 
@@ -98,7 +82,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
 // many plain adds are gone, no other launch was added or has vanished, and a replay omits nothing.
 static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, size_t size)
 {
-    kf_launch *const before = launch<parallel_layer>;
+    kf_launch *const before = launch_case<parallel_layer>;
     const int adds = 2 * neox_config_of(run->c).layers;
     const int calls = neox_count_calls(run, changed, (const void *)add_eight);
     const int plain = neox_count_calls(run, changed, (const void *)add_plain);
@@ -115,15 +99,15 @@ static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, 
 
 static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return launches(run, launch<copied_layer>, 0, why, size) && kf_wrong(run, seen) == 0;
+    return launches(run, launch_case<copied_layer>, 0, why, size) && kf_wrong(run, seen) == 0;
 }
 
 // The new add rounds as the old one does: in the same order it gives the same bits.
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const int due = 2 * neox_config_of(run->c).layers;
-    const bool as_expected = launches(run, launch<called_layer>, due, why, size);
-    const int64_t other = neox_other_bits(run, launch<parallel_layer>);
+    const bool as_expected = launches(run, launch_case<called_layer>, due, why, size);
+    const int64_t other = neox_other_bits(run, launch_case<parallel_layer>);
     const size_t length = strlen(why);
     if (other > 0 && kf_wrong(run, seen) == 0) {
         snprintf(why + length, size - length,
@@ -142,9 +126,9 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
     const bool large = run->shape.Sq * c.hidden >= WORTH_IT;
     char seen_in_graph[384];
     fast_adds = 0;
-    CUDA_CHECK(cudaGraphDestroy(neox_captured(run, launch<miscounted_layer>)));
+    CUDA_CHECK(cudaGraphDestroy(neox_captured(run, launch_case<miscounted_layer>)));
     const int said = fast_adds;
-    const bool as_expected = launches(run, launch<miscounted_layer>, large ? 2 * c.layers : 0,
+    const bool as_expected = launches(run, launch_case<miscounted_layer>, large ? 2 * c.layers : 0,
                                       seen_in_graph, sizeof seen_in_graph);
     snprintf(why, size, "the wrapper counted %d; %s", said, seen_in_graph);
     return as_expected && said == 2 * c.layers && kf_wrong(run, seen) == 0;
@@ -154,60 +138,32 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
 // --- Tables -------------------------------------------------------------------------------------
 
 static const kf_case cases[] = {
-    {.name = "tiny",
-     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tiny-decode",
-     .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tied",
-     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tied},
-    {.name = "long", // more keys than a block has threads, more tokens than it takes at once
-     .shape = {.H = 2, .Sk = 300, .D = 20, .R = 4, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_long},
-    {.name = "ties",
-     .shape = {.H = 3, .Sk = 3, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_ties},
-    {.name = "far",
-     .shape = {.H = 3, .Sq = 2, .Sk = 3, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_far},
-    {.name = "made",
-     .shape = {.H = 3, .Sk = 3, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_made},
-    {.name = "prompt",
-     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_opticks},
-    {.name = "decode",
-     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .data = &neox_opticks},
-    {.name = "pythia",
-     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE,
-     .data = &neox_pythia},
+    NEOX_TINY("tiny", 5, 5, KF_VERIFY_ONLY),
+    NEOX_TINY("tiny-decode", 1, 7, KF_VERIFY_ONLY),
+    NEOX_TIED("tied", 3, 9, KF_VERIFY_ONLY),
+    // More keys than a block has threads, and more tokens than it takes at once
+    NEOX_LONG("long", 1, 300, KF_VERIFY_ONLY),
+    NEOX_TIES("ties", 1, 3, KF_VERIFY_ONLY),
+    NEOX_FAR("far", 2, 3, KF_VERIFY_ONLY),
+    NEOX_MADE("made", 1, 3, KF_VERIFY_ONLY),
+    NEOX_OPTICKS("prompt", 48, 48, KF_VERIFY_ONLY | KF_LARGE),
+    NEOX_OPTICKS("decode", 1, 128, 0),
+    NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
 };
 
 static const kf_variant variants[] = {
-    {.name = "plain", .about = "every operation a kernel", .launch = launch<parallel_layer>},
+    {.name = "plain", .about = "every operation a kernel", .launch = launch_case<parallel_layer>},
     {.name = "not-called",
      .about = "a copy of the layer, whose adds were never changed",
-     .launch = launch<copied_layer>,
+     .launch = launch_case<copied_layer>,
      .predicted = never},
     {.name = "miscounted",
      .about = "a wrapper that counts, and decides for the plain add",
-     .launch = launch<miscounted_layer>,
+     .launch = launch_case<miscounted_layer>,
      .predicted = says_always},
     {.name = "called",
      .about = "both adds by the new kernel",
-     .launch = launch<called_layer>,
+     .launch = launch_case<called_layer>,
      .predicted = always},
 };
 

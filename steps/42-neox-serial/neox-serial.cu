@@ -85,7 +85,7 @@ template <neox_layer layer>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     CUDA_CHECK(cudaMemsetAsync(i32(run, "sums"), 0, 2 * sizeof(int), stream));
-    launch_case(run, layer, stream);
+    launch_case<layer>(run, stream);
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
@@ -125,10 +125,7 @@ static void cut_tested(const neox_net *net, const half *a, const half *b, half *
 
 static void cut_layer(const neox_net *net, int layer, const half *x, half *y, cudaStream_t stream)
 {
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
+    launch_branches(net, layer, x, stream);
     cut_tested(net, net->mlp, net->attention, net->sum, stream);
     cut_tested(net, net->sum, x, y, stream);
 }
@@ -317,30 +314,12 @@ static void reference(kf_run *run)
 }
 
 static const kf_case cases[] = {
-    {.name = "speech",
-     .shape = {.H = 5, .Sk = SPOKEN, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | NEOX_SPEECH,
-     .data = &neox_opticks},
-    {.name = "decode",
-     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_opticks},
-    {.name = "prompt",
-     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_opticks},
-    {.name = "tiny",
-     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tied",
-     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tied},
-    {.name = "pythia",
-     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_pythia},
+    NEOX_OPTICKS("speech", 1, SPOKEN, KF_VERIFY_ONLY | NEOX_SPEECH),
+    NEOX_OPTICKS("decode", 1, 128, KF_VERIFY_ONLY),
+    NEOX_OPTICKS("prompt", 48, 48, KF_VERIFY_ONLY | KF_LARGE),
+    NEOX_TINY("tiny", 5, 5, KF_VERIFY_ONLY),
+    NEOX_TIED("tied", 3, 9, KF_VERIFY_ONLY),
+    NEOX_PYTHIA("pythia", 1, 128, KF_VERIFY_ONLY | KF_LARGE),
 };
 
 static const kf_variant variants[] = {

@@ -54,21 +54,12 @@ static void add(const neox_net *net, const half *a, const half *b, half *c, cuda
     add_halves(a, b, c, (int64_t)net->T * net->c.hidden, stream);
 }
 
-// The halves that both layers share: x [T][hidden] -> net->attention and net->mlp [T][hidden]
-static void both_halves(const neox_net *net, int layer, const half *x, cudaStream_t stream)
-{
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
-}
-
 // snippet: regrouped
 // x, y [T][hidden]: y = mlp + (attention + x)
 static void regrouped_layer(const neox_net *net, int layer, const half *x, half *y,
                             cudaStream_t stream)
 {
-    both_halves(net, layer, x, stream);
+    launch_branches(net, layer, x, stream);
     add(net, net->attention, x, net->sum, stream);
     add(net, net->mlp, net->sum, y, stream);
 }
@@ -79,19 +70,13 @@ static void regrouped_layer(const neox_net *net, int layer, const half *x, half 
 static void matched_layer(const neox_net *net, int layer, const half *x, half *y,
                           cudaStream_t stream)
 {
-    both_halves(net, layer, x, stream);
+    launch_branches(net, layer, x, stream);
     // solution: matched -- two adds by add(), in the order of the model
     add(net, net->mlp, net->attention, net->sum, stream);
     add(net, net->sum, x, y, stream);
     // end solution: matched
 }
 // end snippet: matched
-
-template <neox_layer layer>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    launch_case(run, layer, stream);
-}
 
 // --- Problems: the model's, and that of the sums -------------------------------------------------
 
@@ -114,11 +99,6 @@ static bool is_sums(const kf_case *c)
     return c->data == examples;
 }
 
-static bool is_model(const kf_case *c)
-{
-    return !is_sums(c);
-}
-
 // The small models have too few elements to predict that one of them differs.
 static bool is_large_enough(const kf_case *c)
 {
@@ -127,7 +107,7 @@ static bool is_large_enough(const kf_case *c)
 
 static void setup(kf_run *run)
 {
-    if (is_model(run->c)) {
+    if (neox_names_model(run->c)) {
         neox_step_setup(run);
         return;
     }
@@ -148,8 +128,8 @@ static void setup(kf_run *run)
 // For a sum: the exact one, rounded where the kernel must round.
 static void reference(kf_run *run)
 {
-    if (is_model(run->c)) {
-        kf_reference_from(run, launch<parallel_layer>);
+    if (neox_names_model(run->c)) {
+        kf_reference_from(run, launch_case<parallel_layer>);
         return;
     }
     const int64_t n = run->shape.Sk;
@@ -206,8 +186,8 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
 static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const void *const kernel = (const void *)add_eight;
-    const int due = neox_count_calls(run, launch<regrouped_layer>, kernel);
-    const int calls = neox_count_calls(run, launch<matched_layer>, kernel);
+    const int due = neox_count_calls(run, launch_case<regrouped_layer>, kernel);
+    const int calls = neox_count_calls(run, launch_case<matched_layer>, kernel);
     const int64_t wrong = kf_wrong(run, seen);
     snprintf(why, size,
              "predicted the bits of plain, by %d hand-written adds; seen %lld elements other, %d "
@@ -274,47 +254,29 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
 // --- Tables --------------------------------------------------------------------------------------
 
 static const kf_case cases[] = {
-    {.name = "speech",
-     .shape = {.H = 5, .Sk = 117, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | NEOX_SPEECH,
-     .data = &neox_opticks},
-    {.name = "decode",
-     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_opticks},
-    {.name = "prompt",
-     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_opticks},
-    {.name = "tiny",
-     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tied",
-     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tied},
-    {.name = "pythia",
-     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_pythia},
+    NEOX_OPTICKS("speech", 1, 117, KF_VERIFY_ONLY | NEOX_SPEECH),
+    NEOX_OPTICKS("decode", 1, 128, KF_VERIFY_ONLY),
+    NEOX_OPTICKS("prompt", 48, 48, KF_VERIFY_ONLY | KF_LARGE),
+    NEOX_TINY("tiny", 5, 5, KF_VERIFY_ONLY),
+    NEOX_TIED("tied", 3, 9, KF_VERIFY_ONLY),
+    NEOX_PYTHIA("pythia", 1, 128, KF_VERIFY_ONLY | KF_LARGE),
     {.name = "sums", .shape = {.Sk = 4099, .D = 3}, .flags = KF_VERIFY_ONLY, .data = examples},
 };
 
 static const kf_variant variants[] = {
     {.name = "plain",
      .about = "the model's own path",
-     .launch = launch<parallel_layer>,
-     .applies = is_model},
+     .launch = launch_case<parallel_layer>,
+     .applies = neox_names_model},
     {.name = "regrouped",
      .about = "mlp + (attention + x)",
-     .launch = launch<regrouped_layer>,
+     .launch = launch_case<regrouped_layer>,
      .applies = is_large_enough,
      .predicted = regrouped},
     {.name = "matched",
      .about = "(mlp + attention) + x",
-     .launch = launch<matched_layer>,
-     .applies = is_model,
+     .launch = launch_case<matched_layer>,
+     .applies = neox_names_model,
      .predicted = matched},
     {.name = "orders",
      .about = "a + b + c, both ways",

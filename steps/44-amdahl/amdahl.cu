@@ -410,15 +410,10 @@ static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, siz
 
 // --- Tables --------------------------------------------------------------------------------------
 
-static void launch_as_before(const kf_run *run, cudaStream_t stream)
-{
-    launch_case(run, parallel_layer, stream);
-}
-
 /* Bit for bit the result of step 40's model, which is compared with fp64 there. */
 static void reference(kf_run *run)
 {
-    kf_reference_from(run, launch_as_before);
+    kf_reference_from(run, launch_case<parallel_layer>);
 }
 
 /* True for a case of one token at a time, which is taken apart. */
@@ -428,25 +423,11 @@ static bool decodes(const kf_case *c)
 }
 
 static const kf_case cases[] = {
-    {.name = "tiny",
-     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tiny-decode",
-     .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tied",
-     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tied},
-    {.name = "decode",
-     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .data = &neox_opticks},
-    {.name = "pythia",
-     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE,
-     .data = &neox_pythia},
+    NEOX_TINY("tiny", 5, 5, KF_VERIFY_ONLY), // new tokens, positions
+    NEOX_TINY("tiny-decode", 1, 7, KF_VERIFY_ONLY),
+    NEOX_TIED("tied", 3, 9, KF_VERIFY_ONLY),
+    NEOX_OPTICKS("decode", 1, 128, 0),
+    NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
 };
 
 #define ALONE(its_name, what, kinds)                                                               \

@@ -108,29 +108,29 @@ static void clocks(void)
 {
     job jobs[] = {{20.0, 8.0}, {0.5, 0.0}, {3000.0, 0.0}};
     kf_work works[] = {{enqueue, &jobs[0]}, {enqueue, &jobs[1]}, {enqueue, &jobs[2]}};
-    const kf_timing how[] = {
+    const kf_timing timing[] = {
         {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_COLD}};
     kf_stat s[3];
-    kf_timing_begin(how, 3);
-    kf_time(works, 3, how[0], KF_MAX_REPS, 1, s);
+    kf_timing_begin(timing, 3);
+    kf_time(works, 3, timing[0], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 0.5, 1e-3) && near(s[2].median, 3000, 1e-3),
        "graph clock: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
     ok(s[0].n == 10 && near(s[1].ratio, 40, 1e-3) && near(s[2].ratio, 1 / 150.0, 1e-3),
        "ratios to work 0, stable after %d rounds", s[0].n);
-    kf_time(works, 3, how[1], KF_MAX_REPS, 1, s);
+    kf_time(works, 3, timing[1], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 28, 0.01) && near(s[1].median, 0.5, 0.1) && near(s[2].median, 3000, 0.01),
        "cold, flush taken out: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
-    kf_time(works, 3, how[2], KF_MAX_REPS, 1, s);
+    kf_time(works, 3, timing[2], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 3, 1e-3),
        "stream clock: %.3f us, and a launch's %.3f us where the kernel is shorter", s[0].median,
        s[1].median);
-    kf_time(works, 2, how[3], KF_MAX_REPS, 1, s);
+    kf_time(works, 2, timing[3], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 33, 1e-3) && near(s[1].median, 8, 0.01),
        "call clock, cold: %.2f and %.2f us, of which 5 us synchronise", s[0].median, s[1].median);
-    kf_time(works, 1, how[0], 3, 1, s);
+    kf_time(works, 1, timing[0], 3, 1, s);
     ok(s[0].n == 3, "--reps bounds the rounds");
     setenv("FAKE_NOISE", "200", 1);
-    kf_time(works, 1, how[0], 60, 1, s);
+    kf_time(works, 1, timing[0], 60, 1, s);
     ok(s[0].noisy && s[0].n == 60 && s[0].p95 > s[0].p5 * 1.5, "noise is called noise");
     setenv("FAKE_NOISE", "0", 1);
     kf_timing_end();
@@ -153,7 +153,7 @@ static void enqueue_and_note(void *context, cudaStream_t stream)
 static const int *time_and_note(int n, uint64_t seed, int *rounds)
 {
     static int name[MOST_WORKS];
-    const kf_timing how = {KF_CALL, KF_COLD};
+    const kf_timing timing = {KF_CALL, KF_COLD};
     kf_work works[MOST_WORKS];
     kf_stat stat[MOST_WORKS];
     for (int v = 0; v < n; v++) {
@@ -161,8 +161,8 @@ static const int *time_and_note(int n, uint64_t seed, int *rounds)
         works[v] = (kf_work){enqueue_and_note, &name[v]};
     }
     n_calls = 0;
-    kf_timing_begin(&how, 1);
-    kf_time(works, n, how, ROUNDS, seed, stat);
+    kf_timing_begin(&timing, 1);
+    kf_time(works, n, timing, ROUNDS, seed, stat);
     kf_timing_end();
     *rounds = stat[0].n;
     return calls + n_calls - *rounds * n;
@@ -228,14 +228,14 @@ static void orders(void)
 /* --- What a sample is ------------------------------------------------------------------------- */
 
 /* Calls of one work in so many rounds, which are too few to be stable. */
-static int calls_in_rounds(kf_timing how, void (*body)(void *, cudaStream_t), int rounds)
+static int calls_in_rounds(kf_timing timing, void (*body)(void *, cudaStream_t), int rounds)
 {
     static int name;
     const kf_work work = {body, &name};
     kf_stat stat;
     n_calls = 0;
-    kf_timing_begin(&how, 1);
-    kf_time(&work, 1, how, rounds, 1, &stat);
+    kf_timing_begin(&timing, 1);
+    kf_time(&work, 1, timing, rounds, 1, &stat);
     kf_timing_end();
     return n_calls;
 }
@@ -250,7 +250,7 @@ static void enqueue_long(void *context, cudaStream_t stream)
 static void samples(void)
 {
     static const struct {
-        kf_timing how;
+        kf_timing timing;
         void (*body)(void *, cudaStream_t);
         int calls;
         const char *what;
@@ -262,14 +262,14 @@ static void samples(void)
         {{KF_STREAM, KF_WARM}, enqueue_long, 1, "nor before one of 0.2 s"},
     };
     for (int i = 0; i < KF_COUNT_OF(expected); i++) {
-        int less = calls_in_rounds(expected[i].how, expected[i].body, 5);
-        int more = calls_in_rounds(expected[i].how, expected[i].body, 8);
+        int less = calls_in_rounds(expected[i].timing, expected[i].body, 5);
+        int more = calls_in_rounds(expected[i].timing, expected[i].body, 8);
         ok(more - less == 3 * expected[i].calls, "%s, %s: %d in three rounds, %s",
-           kf_clock_name(expected[i].how.clock), kf_l2_name(expected[i].how.l2), more - less,
+           kf_clock_name(expected[i].timing.clock), kf_l2_name(expected[i].timing.l2), more - less,
            expected[i].what);
     }
-    const kf_timing how = {KF_CALL, KF_WARM};
-    int calls = calls_in_rounds(how, enqueue_and_note, 5);
+    const kf_timing timing = {KF_CALL, KF_WARM};
+    int calls = calls_in_rounds(timing, enqueue_and_note, 5);
     ok(calls > 0.2e6 / 310 && calls < 0.2e6 / 300 + 40, "and 0.2 s of calls warm the device: %d",
        calls);
 }

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const kf_timing how = {KF_GRAPH, KF_WARM}, other = {KF_CALL, KF_WARM};
+static const kf_timing timing = {KF_GRAPH, KF_WARM}, other = {KF_CALL, KF_WARM};
 
 /* A row of a case of S queries and keys; half: what the two halves of the rounds say. */
 static kf_row row(const char *case_name, int S, bool causal, const char *variant, double us,
@@ -17,7 +17,7 @@ static kf_row row(const char *case_name, int S, bool causal, const char *variant
                 .case_name = case_name,
                 .status = "ok",
                 .shape = {4, 8, S, S, 64, 0, causal, 0},
-                .how = &how,
+                .timing = &timing,
                 .cost = {.flops = 4.5e8},
                 .stat = {.median = us, .half = {first_half, second_half}, .n = 10}};
     return r;
@@ -31,7 +31,7 @@ static kf_row with_status(kf_row r, const char *status)
 
 static kf_row untimed(kf_row r)
 {
-    r.how = NULL;
+    r.timing = NULL;
     return r;
 }
 
@@ -62,7 +62,7 @@ static void some_rows(void)
     add(with_status(row("short", 512, false, "bug", 3, 3, 3), "predicted"));
     add(with_status(untimed(row("short", 512, false, "huge", 0, 0, 0)), "refused"));
     kf_row called = row("short", 512, false, "large", 5, 5, 5);
-    called.how = &other;
+    called.timing = &other;
     add(called);
     add(row("long", 8192, false, "fixed", 100, 100, 100));
     add(row("long", 8192, false, "large", 80, 80, 80));
@@ -83,7 +83,7 @@ static const kf_program program = {.variants = table_of_step,
 static void choices(kf_choice *c)
 {
     some_rows();
-    int n = kf_choose(rows, n_rows, &program, &how, c);
+    int n = kf_choose(rows, n_rows, &program, &timing, c);
     ok(n == 3, "a choice a case that has a variant that may win: %d", n);
     ok(is(c[0].best, "small") && c[0].best->stat.median == 9 && is(c[0].second, "close"),
        "the fastest, and who comes second; what is wrong, noisy, a bug or untimed does not win");
@@ -101,12 +101,12 @@ static void choices(kf_choice *c)
     some_rows();
     rows[11].stat.median = 200;
     rows[12].stat.median = 90;
-    kf_choose(rows, n_rows, &program, &how, c);
+    kf_choose(rows, n_rows, &program, &timing, c);
     ok(is(c[1].best, "small") && c[1].far == c[1].best && c[0].far == c[0].best,
        "where one wins at all lengths, it is that one");
     some_rows();
     rows[1].status = "wrong";
-    n = kf_choose(rows, n_rows, &program, &how, c);
+    n = kf_choose(rows, n_rows, &program, &timing, c);
     ok(!c[0].first && is(c[0].best, "small"), "variant 0 may be wrong, and others win");
     ok(n == 2 && is(c[1].best, "large"), "what is wrong in one case wins in none");
 }
@@ -134,7 +134,7 @@ static void part_rows(void)
 static void parts(kf_choice *c)
 {
     part_rows();
-    int n = kf_choose(rows, n_rows, &program, &how, c);
+    int n = kf_choose(rows, n_rows, &program, &timing, c);
     ok(n == 7, "a choice a case and part that has a variant that may win: %d", n);
     ok(is(c[0].best, "fixed") && is(c[1].best, "dkv:fixed") && is(c[2].best, "dq:fixed"),
        "each part has its own, in the order of the rows; names without a colon are one");
@@ -158,7 +158,7 @@ static void parts(kf_choice *c)
        "a case may have candidates of one part only");
     part_rows();
     rows[1].status = "wrong";
-    n = kf_choose(rows, n_rows, &program, &how, c);
+    n = kf_choose(rows, n_rows, &program, &timing, c);
     ok(n == 7 && is(c[1].best, "dkv:small") && is(c[2].best, "dq:fixed") &&
            is(c[2].first, "dq:fixed"),
        "what is wrong in one part may have the name of what is right in another");
@@ -324,11 +324,11 @@ int main(void)
     choices(chosen);
     parts(chosen);
     some_rows();
-    kf_choose(rows, n_rows, &program, &how, chosen);
+    kf_choose(rows, n_rows, &program, &timing, chosen);
     reading(chosen);
     damage();
     part_rows();
-    int n = kf_choose(rows, n_rows, &program, &how, chosen);
+    int n = kf_choose(rows, n_rows, &program, &timing, chosen);
     reading_parts(chosen, n);
     unlink(path);
     return done();

@@ -19,7 +19,7 @@ int kf_error_exit_code(cudaError_t error);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
 enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };
-void kf_device_lock(enum kf_lock how);
+void kf_device_lock(enum kf_lock wanted);
 
 /* --- rates.c ---------------------------------------------------------------------------------- */
 typedef struct kf_rates {

@@ -1,5 +1,5 @@
 /* lock.c: programs that run at the same time must not time each other's kernels. Verifying holds
- * the device's lock shared, timing holds it alone. The lock is a file in TMPDIR; the system
+ * the device's lock shared, timing holds it exclusively. The lock is a file in TMPDIR; the system
  * releases it when the program ends, however it ends. */
 #define _DEFAULT_SOURCE
 #include "harness/device/device.h"
@@ -31,21 +31,21 @@ static void open_file(void)
     free(path);
 }
 
-void kf_device_lock(enum kf_lock how)
+void kf_device_lock(enum kf_lock wanted)
 {
-    if (kf_on_cpu() || held == how)
+    if (kf_on_cpu() || held == wanted)
         return;
     if (file == -1)
         open_file();
     if (file < 0)
         return;
-    int operation = how == KF_EXCLUSIVE ? LOCK_EX : how == KF_SHARED ? LOCK_SH : LOCK_UN;
-    if (how != KF_UNLOCKED && flock(file, operation | LOCK_NB) != 0) {
+    int operation = wanted == KF_EXCLUSIVE ? LOCK_EX : wanted == KF_SHARED ? LOCK_SH : LOCK_UN;
+    if (wanted != KF_UNLOCKED && flock(file, operation | LOCK_NB) != 0) {
         kf_say("waiting for the device: another program is using it\n");
         while (flock(file, operation) != 0 && errno == EINTR) {
         }
     }
-    if (how == KF_UNLOCKED)
+    if (wanted == KF_UNLOCKED)
         flock(file, LOCK_UN);
-    held = how;
+    held = wanted;
 }

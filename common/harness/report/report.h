@@ -9,7 +9,7 @@ typedef struct kf_row {
     const char *step, *variant, *case_name, *status;
     kf_shape shape;
     enum kf_dtype dtype;
-    const kf_timing *how; /* NULL: verification only */
+    const kf_timing *timing; /* NULL: verification only */
     kf_stat stat;
     bool has_ratio;
     kf_cost cost;
@@ -66,7 +66,7 @@ typedef struct kf_choice {
 /* From the rows of all cases, the rows of a case together; a variant that is wrong in one case
  * becomes wrong in all. choices [n]; returns their number: one for each case and part that has a
  * variant that may win. */
-int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
+int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *timing,
               kf_choice *choices);
 void kf_choices_print(const kf_choice *choices, int n);
 extern const char kf_choice_columns[];

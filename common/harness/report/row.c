@@ -51,7 +51,7 @@ void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL])
 {
     cells c = {.cell = cell};
     const kf_shape *s = &row->shape;
-    bool timed = row->how != NULL, limited = timed && row->limit.us > 0.0;
+    bool timed = row->timing != NULL, limited = timed && row->limit.us > 0.0;
     put_text(&c, row->step);
     put_text(&c, row->variant);
     put_text(&c, row->case_name);
@@ -59,8 +59,8 @@ void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL])
     for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
         put_int(&c, true, shape[i]);
     put_text(&c, kf_dtype_name(row->dtype));
-    put_text(&c, timed ? kf_clock_name(row->how->clock) : "-");
-    put_text(&c, timed ? kf_l2_name(row->how->l2) : "-");
+    put_text(&c, timed ? kf_clock_name(row->timing->clock) : "-");
+    put_text(&c, timed ? kf_l2_name(row->timing->l2) : "-");
     put_real(&c, timed, row->stat.median);
     put_real(&c, timed, row->stat.p5);
     put_real(&c, timed, row->stat.p95);

@@ -21,15 +21,15 @@ static int clock_width(const kf_row *rows, int n)
 {
     int width = 6;
     for (int i = 0; i < n; i++)
-        if (rows[i].how && (int)strlen(kf_clock_name(rows[i].how->clock)) > width)
-            width = (int)strlen(kf_clock_name(rows[i].how->clock));
+        if (rows[i].timing && (int)strlen(kf_clock_name(rows[i].timing->clock)) > width)
+            width = (int)strlen(kf_clock_name(rows[i].timing->clock));
     return width;
 }
 
 static void print_timed(const kf_row *r, int width, int clocks)
 {
-    kf_say("  %-*.*s %-*s %-4s", width, width, r->variant, clocks, kf_clock_name(r->how->clock),
-           kf_l2_name(r->how->l2));
+    kf_say("  %-*.*s %-*s %-4s", width, width, r->variant, clocks, kf_clock_name(r->timing->clock),
+           kf_l2_name(r->timing->l2));
     print_time(r->stat.median);
     print_time(r->stat.p5);
     print_time(r->stat.p95);
@@ -67,8 +67,8 @@ void kf_table_print(const kf_row *rows, int n)
     kf_say("  %-*s %-9s %10s %10s %10s %15s\n", width, "variant", "status", "wrong", "NaN/Inf",
            "compared", "max err/bound");
     for (int i = 0; i < n; i++) {
-        timed += rows[i].how != NULL;
-        if (!rows[i].how && strcmp(rows[i].status, "skipped") != 0)
+        timed += rows[i].timing != NULL;
+        if (!rows[i].timing && strcmp(rows[i].status, "skipped") != 0)
             print_verified(&rows[i], width);
     }
     if (timed == 0)
@@ -77,7 +77,7 @@ void kf_table_print(const kf_row *rows, int n)
     kf_say("  %-*s %-*s %-4s %10s %10s %10s %4s %7s %s\n", width, "variant", clocks, "clock", "L2",
            "median us", "p5", "p95", "n", "speed", "% of limit");
     for (int i = 0; i < n; i++)
-        if (rows[i].how)
+        if (rows[i].timing)
             print_timed(&rows[i], width, clocks);
 }
 

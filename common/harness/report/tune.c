@@ -46,32 +46,32 @@ static bool same_part(const char *a, const char *b)
     return length == part_length(b) && strncmp(a, b, length) == 0;
 }
 
-static bool may_win(const kf_row *row, const kf_timing *how)
+static bool may_win(const kf_row *row, const kf_timing *timing)
 {
-    return row->how == how && strcmp(row->status, "ok") == 0;
+    return row->timing == timing && strcmp(row->status, "ok") == 0;
 }
 
 /* The fastest of the part of `like` but `without`; NULL: none may win. */
-static const kf_row *fastest(const kf_row *rows, int n, const kf_timing *how, const char *like,
+static const kf_row *fastest(const kf_row *rows, int n, const kf_timing *timing, const char *like,
                              double (*us)(const kf_row *), const kf_row *without)
 {
     const kf_row *best = NULL;
     for (int i = 0; i < n; i++)
-        if (may_win(&rows[i], how) && same_part(rows[i].variant, like) && &rows[i] != without &&
+        if (may_win(&rows[i], timing) && same_part(rows[i].variant, like) && &rows[i] != without &&
             (!best || us(&rows[i]) < us(best)))
             best = &rows[i];
     return best;
 }
 
-static const kf_row *row_of(const kf_row *rows, int n, const kf_timing *how, const char *variant)
+static const kf_row *row_of(const kf_row *rows, int n, const kf_timing *timing, const char *variant)
 {
     for (int i = 0; i < n; i++)
-        if (may_win(&rows[i], how) && strcmp(rows[i].variant, variant) == 0)
+        if (may_win(&rows[i], timing) && strcmp(rows[i].variant, variant) == 0)
             return &rows[i];
     return NULL;
 }
 
-static void find_far(kf_choice *choices, int n, const kf_timing *how)
+static void find_far(kf_choice *choices, int n, const kf_timing *timing)
 {
     for (int i = 0; i < n; i++) {
         kf_choice *c = &choices[i];
@@ -81,7 +81,7 @@ static void find_far(kf_choice *choices, int n, const kf_timing *how)
                 other->shape.causal != c->best->shape.causal ||
                 !same_part(other->variant, c->best->variant))
                 continue;
-            const kf_row *here = row_of(c->rows, c->n, how, other->variant);
+            const kf_row *here = row_of(c->rows, c->n, timing, other->variant);
             if (here && (!c->far || by_median(here) > by_median(c->far))) {
                 c->far = here;
                 c->far_Sk = other->shape.Sk;
@@ -109,21 +109,21 @@ static const char *first_of(const kf_program *program, const char *like)
 
 /* The choice for the part of `like` from the n rows of one case. */
 static kf_choice choice_of(const kf_row *rows, int n, const kf_program *program,
-                           const kf_timing *how, const char *like)
+                           const kf_timing *timing, const char *like)
 {
     kf_choice c = {.rows = rows, .n = n};
     for (int i = 0; i < n; i++)
         if (same_part(rows[i].variant, like)) {
-            c.candidates += may_win(&rows[i], how);
+            c.candidates += may_win(&rows[i], timing);
             c.refused += strncmp(rows[i].status, "refused", strlen("refused")) == 0;
         }
-    c.best = fastest(rows, n, how, like, by_median, NULL);
+    c.best = fastest(rows, n, timing, like, by_median, NULL);
     if (!c.best)
         return c;
-    c.second = fastest(rows, n, how, like, by_median, c.best);
-    c.half = fastest(rows, n, how, like, by_first_half, NULL);
-    c.again = fastest(rows, n, how, like, by_second_half, NULL);
-    c.first = row_of(rows, n, how, first_of(program, like));
+    c.second = fastest(rows, n, timing, like, by_median, c.best);
+    c.half = fastest(rows, n, timing, like, by_first_half, NULL);
+    c.again = fastest(rows, n, timing, like, by_second_half, NULL);
+    c.first = row_of(rows, n, timing, first_of(program, like));
     return c;
 }
 
@@ -135,7 +135,7 @@ static bool begins_part(const kf_row *rows, int i)
     return true;
 }
 
-int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
+int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *timing,
               kf_choice *choices)
 {
     int chosen = 0;
@@ -148,11 +148,11 @@ int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *h
         for (int k = 0; k < end - i; k++) {
             if (!begins_part(rows + i, k))
                 continue;
-            choices[chosen] = choice_of(rows + i, end - i, program, how, rows[i + k].variant);
+            choices[chosen] = choice_of(rows + i, end - i, program, timing, rows[i + k].variant);
             chosen += choices[chosen].best != NULL;
         }
     }
-    find_far(choices, chosen, how);
+    find_far(choices, chosen, timing);
     return chosen;
 }
 

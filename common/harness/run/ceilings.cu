@@ -316,9 +316,9 @@ static void measure_latencies(void)
 
 static kf_stat time_one(kf_work work, enum kf_clock clock)
 {
-    kf_timing how = {clock, KF_WARM};
+    kf_timing timing = {clock, KF_WARM};
     kf_stat stat;
-    kf_time(&work, 1, how, KF_MAX_REPS, SEED, &stat);
+    kf_time(&work, 1, timing, KF_MAX_REPS, SEED, &stat);
     if (stat.noisy)
         kf_complain("%s clock: too noisy to trust; is the device shared?", kf_clock_name(clock));
     return stat;
@@ -362,8 +362,8 @@ static void measure_copies(void)
                         {copy_by_kernel<4>, &c},
                         {copy_by_runtime, &c}};
     kf_stat stat[4];
-    const kf_timing how = {KF_GRAPH, KF_WARM};
-    kf_time(works, 4, how, KF_MAX_REPS, SEED, stat);
+    const kf_timing timing = {KF_GRAPH, KF_WARM};
+    kf_time(works, 4, timing, KF_MAX_REPS, SEED, stat);
     double moved = 2.0 * (double)bytes;
     int best = 0;
     kf_say("\ncopy of %.2f GB, counted as %.2f GB read and written, graph clock\n", bytes / 1e9,
@@ -378,7 +378,7 @@ static void measure_copies(void)
     CUDA_CHECK(cudaMemset(c.from, 0, (size_t)bytes));
     kf_work reads[3] = {{read_by_kernel<1>, &c}, {read_by_kernel<4>, &c}, {read_by_kernel<8>, &c}};
     kf_stat read[3];
-    kf_time(reads, 3, how, KF_MAX_REPS, SEED, read);
+    kf_time(reads, 3, timing, KF_MAX_REPS, SEED, read);
     int quickest = 0;
     for (int i = 0; i < 3; i++)
         quickest = read[i].median < read[quickest].median ? i : quickest;

@@ -1,10 +1,10 @@
 /* run.c: the order of events.
  *
  * For each chosen case: declare tensors, predict whether they fit, allocate, compute the reference.
- * Then each variant alone: fresh inputs, poisoned outputs, one launch, comparison; again launched
- * back to back, again in a graph, and on a CPU with each array in other memory once. Then, on a
- * GPU, all right variants are timed round by round, and each is verified again; with --repeats they
- * are launched again and again instead. Then rows and a table. */
+ * Then one variant after the other: fresh inputs, poisoned outputs, one launch, comparison;
+ * again launched back to back, again in a graph, and on a CPU with each array in other memory once.
+ * Then, on a GPU, all right variants are timed round by round, and each is verified again; with
+ * --repeats they are launched again and again instead. Then rows and a table. */
 #define _DEFAULT_SOURCE
 #include "harness/run/run.h"
 #include <errno.h>
@@ -88,10 +88,10 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
         row->max_ratio = out->counts.max_ratio;
         if (i == 0)
             continue;
-        row->how = &s->timings[i - 1];
+        row->timing = &s->timings[i - 1];
         row->stat = out->stat[i - 1];
         row->has_ratio = baseline->stat != NULL;
-        row->limit = kf_least_time(&s->ceilings, &row->cost, row->how->clock);
+        row->limit = kf_least_time(&s->ceilings, &row->cost, row->timing->clock);
         if (row->stat.noisy && kf_may_be_timed(out))
             row->status = "noisy";
     }
@@ -149,9 +149,9 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
     return fits;
 }
 
-/* Why a case is left out unless it is named, or NULL. --check skips large cases: size alone adds no
- * new behaviour, and checking is slow. --count skips larger ones, and --launches the same as
- * --count, whose rows it is compared with. */
+/* Why a case is left out unless it is named, or NULL. --check skips large cases: size by itself
+ * adds no new behaviour, and checking is slow. --count skips larger ones, and so does --launches,
+ * whose rows are compared with those of --count. */
 static const char *left_out(const kf_session *s, const kf_case *c)
 {
     static const double MOST_CHECKED = 5e6, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
@@ -192,17 +192,18 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
     static const int64_t MOST_BYTES = 1 << 28;
     static const double MOST_FLOPS_ON_CPU = 1e6;
     const char *one = getenv("KF_ONE_LAUNCH");
-    bool alone = s->options.once || s->options.path[KF_EXACTNESS] || kf_instrument() != KF_PLAIN ||
-                 (one && *one == '1') || kf_run_bytes(run) > MOST_BYTES ||
-                 (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
-                                  s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
-    if (!alone)
+    bool one_launch =
+        s->options.once || s->options.path[KF_EXACTNESS] || kf_instrument() != KF_PLAIN ||
+        (one && *one == '1') || kf_run_bytes(run) > MOST_BYTES ||
+        (kf_on_cpu() &&
+         (!(run->c->flags & KF_VERIFY_ONLY) || s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
+    if (!one_launch)
         kf_launch_on_others(s, run, v);
     kf_verify(s, run, v, KF_FIRST, out);
-    if (alone)
+    if (one_launch)
         return;
-    for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
-        kf_verify(s, run, v, (enum kf_how)how, out);
+    for (int trial = KF_ON_STREAM; trial <= KF_ON_GRAPH && kf_may_be_timed(out); trial++)
+        kf_verify(s, run, v, (enum kf_trial)trial, out);
     verify_moved(s, run, v, out);
 }
 

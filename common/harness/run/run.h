@@ -61,9 +61,9 @@ typedef struct kf_outcome {
 
 /* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
  * its bits are the same, and compares. */
-enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED, KF_MOVED };
+enum kf_trial { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED, KF_MOVED };
 void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
-void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
+void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
 

@@ -16,16 +16,17 @@ static const char *const when[] = {"",
 /* As the clocks launch it: twice, for a second call must not disturb the first. A graph is
  * captured, the outputs are poisoned, and the graph is replayed: what the variant launched on a
  * stream that is not captured ran too early, and the poison shows that the replay lacks it. */
-static void launch_as(kf_run *run, const kf_variant *variant, enum kf_how how, cudaStream_t stream)
+static void launch_as(kf_run *run, const kf_variant *variant, enum kf_trial trial,
+                      cudaStream_t stream)
 {
     cudaGraph_t graph;
     cudaGraphExec_t replay;
-    if (how == KF_ON_GRAPH)
+    if (trial == KF_ON_GRAPH)
         CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     variant->launch(run, stream);
-    if (how == KF_ON_STREAM || how == KF_ON_GRAPH)
+    if (trial == KF_ON_STREAM || trial == KF_ON_GRAPH)
         variant->launch(run, stream);
-    if (how != KF_ON_GRAPH)
+    if (trial != KF_ON_GRAPH)
         return;
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     CUDA_CHECK(cudaDeviceSynchronize());
@@ -38,7 +39,7 @@ static void launch_as(kf_run *run, const kf_variant *variant, enum kf_how how, c
 }
 
 static void launch_once(const kf_session *s, kf_run *run, const kf_variant *variant,
-                        enum kf_how how)
+                        enum kf_trial trial)
 {
     cudaStream_t stream = kf_stream();
     if (kf_sink(KF_LAUNCHES))
@@ -48,7 +49,7 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
     if (s->options.once)
         kf_profile(true);
     kf_doing(variant->name, run->c->name);
-    launch_as(run, variant, how, stream);
+    launch_as(run, variant, trial, stream);
     kf_doing(NULL, NULL);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
@@ -94,7 +95,7 @@ static void add_counts(kf_row *counts, const kf_diagnosis *seen)
 
 /* Whether inputs are unchanged: a variant that writes to one gives another result when called
  * again. Not looked at in large cases, where it takes as long as the upload. */
-static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_how how)
+static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_trial trial)
 {
     bool kept = true;
     for (int i = 0; i < run->state->n && !(run->c->flags & KF_LARGE); i++) {
@@ -104,16 +105,16 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_ho
         if (changed > 0)
             kf_complain("variant %s, case %s%s: %lld elements of the input %s were written; a "
                         "kernel may write to its outputs only",
-                        variant->name, run->c->name, when[how], (long long)changed, slot->t.name);
+                        variant->name, run->c->name, when[trial], (long long)changed, slot->t.name);
         kept = kept && changed == 0;
     }
     return kept;
 }
 
 static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
-                         const kf_diagnosis *seen, int n, enum kf_how how)
+                         const kf_diagnosis *seen, int n, enum kf_trial trial)
 {
-    bool first = how == KF_FIRST, kept = !run->poisoned || inputs_kept(run, variant, how);
+    bool first = trial == KF_FIRST, kept = !run->poisoned || inputs_kept(run, variant, trial);
     char why[512] = "";
     int64_t wrong = kf_wrong(run, seen), beyond = 0;
     for (int i = 0; i < n; i++)
@@ -125,7 +126,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     right = right && beyond == 0 && kept && !inexact[0];
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
-    kf_say("  variant %s%s: %s\n", variant->name, when[how],
+    kf_say("  variant %s%s: %s\n", variant->name, when[trial],
            !right && variant->predicted ? "NOT as predicted"
            : !right                     ? "WRONG"
            : wrong > 0                  ? "wrong, as predicted"
@@ -140,12 +141,12 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         kf_complain(
             "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
             "may write to its outputs only",
-            variant->name, run->c->name, when[how], (long long)beyond);
+            variant->name, run->c->name, when[trial], (long long)beyond);
     else if (kept && inexact[0])
-        kf_complain("variant %s, case %s%s: %s", variant->name, run->c->name, when[how], inexact);
+        kf_complain("variant %s, case %s%s: %s", variant->name, run->c->name, when[trial], inexact);
     else if (kept && !right)
         kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
-                    when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
+                    when[trial], variant->predicted ? "not as predicted, " : "", (long long)wrong,
                     why[0] ? ": " : "", why);
     return right ? "predicted" : "wrong";
 }
@@ -209,12 +210,12 @@ static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
         s->program->reference(run);
 }
 
-void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out)
+void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcome *out)
 {
     const kf_variant *variant = &s->program->variants[v];
     kf_diagnosis seen[KF_MAX_TENSORS];
     int n = 0;
-    bool first = how == KF_FIRST;
+    bool first = trial == KF_FIRST;
     refer(s, run, variant);
     kf_device_lock(KF_SHARED);
     run->poisoned = !s->options.once;
@@ -223,7 +224,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
     else if (!kf_renew(run))
         kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
     kf_sums_in_order(variant->in_order);
-    launch_once(s, run, variant, how);
+    launch_once(s, run, variant, trial);
     kf_counts_take(run, variant->name, !s->options.json, s->options.by_line);
     kf_row before = out->counts;
     memset(&out->counts, 0, sizeof out->counts);
@@ -250,7 +251,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
             kf_exactness_write(kf_sink(KF_EXACTNESS), variant->name, run->c->name, &seen[n]);
         n++;
     }
-    const char *status = judge(s, run, variant, seen, n, how);
+    const char *status = judge(s, run, variant, seen, n, trial);
     kf_counts_begin(); /* launches by a prediction are no part of the variant */
     kf_device_lock(KF_UNLOCKED);
     if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))

@@ -67,7 +67,7 @@ static void flush(void)
     CUDA_CHECK_LAUNCH();
 }
 
-/* The work of one sample: calls of one work, or of the flush alone (work is NULL). */
+/* The work of one sample: calls of one work, or only of the flush (work is NULL). */
 typedef struct lane {
     const kf_work *work;
     bool cold, is_long;
@@ -160,24 +160,24 @@ static int calls_for(double us, enum kf_clock clock)
 
 /* Warms the work up and chooses how many calls make a sample. A single call includes the latency of
  * its launch, so the first choice is too small for short kernels: a first sample corrects it. */
-static lane lane_open(const kf_work *work, kf_timing how)
+static lane lane_open(const kf_work *work, kf_timing timing)
 {
-    lane l = {.work = work, .cold = how.l2 == KF_COLD, .calls = 1};
+    lane l = {.work = work, .cold = timing.l2 == KF_COLD, .calls = 1};
     double once = INFINITY;
     for (int i = 0; i < 3 && (i == 0 || once < LONG_US); i++)
         once = fmin(once, event_us(enqueue_once, &l));
     l.is_long = once >= LONG_US;
     for (int i = 0; i < 2; i++) {
-        int calls = calls_for(once, how.clock);
+        int calls = calls_for(once, timing.clock);
         if (i > 0 && calls < 2 * l.calls)
             break;
         lane_close(&l);
         l.calls = calls;
-        if (how.clock == KF_GRAPH)
+        if (timing.clock == KF_GRAPH)
             capture(&l);
         if (l.is_long)
             break;
-        once = fmax(sample_us(&l, how.clock), LEAST_US);
+        once = fmax(sample_us(&l, timing.clock), LEAST_US);
     }
     return l;
 }
@@ -193,28 +193,28 @@ static void warm_up(const kf_work *work)
     warm = true;
 }
 
-void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, uint64_t seed,
+void kf_time(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
              kf_stat *stat)
 {
     int most = max_rounds < MOST_ROUNDS ? max_rounds : MOST_ROUNDS, rounds = 0;
     double *samples = kf_alloc((int64_t)n * most, sizeof *samples);
     lane *lanes = kf_alloc(n, sizeof *lanes), flush_lane = {0};
     int *order = kf_alloc(n, sizeof *order);
-    bool subtract = how.l2 == KF_COLD && how.clock != KF_CALL;
+    bool subtract = timing.l2 == KF_COLD && timing.clock != KF_CALL;
     kf_device_lock(KF_EXCLUSIVE);
     warm_up(&works[0]);
     for (int i = 0; i < n; i++)
-        lanes[i] = lane_open(&works[i], how);
+        lanes[i] = lane_open(&works[i], timing);
     if (subtract)
-        flush_lane = lane_open(NULL, how);
+        flush_lane = lane_open(NULL, timing);
     double start = kf_host_us();
     enum kf_verdict verdict = KF_GO_ON;
     while (verdict == KF_GO_ON) {
-        double flush_us = subtract ? sample_us(&flush_lane, how.clock) : 0.0;
+        double flush_us = subtract ? sample_us(&flush_lane, timing.clock) : 0.0;
         kf_shuffle(order, n, seed, rounds);
         for (int i = 0; i < n; i++) {
             int v = order[i];
-            double us = sample_us(&lanes[v], how.clock) - flush_us;
+            double us = sample_us(&lanes[v], timing.clock) - flush_us;
             samples[(int64_t)v * most + rounds] = fmax(us, LEAST_US);
         }
         rounds++;

@@ -12,7 +12,7 @@ void kf_timing_begin(const kf_timing *timings, int n); /* before cases: it takes
 void kf_timing_end(void);
 /* Times all works in paired rounds, whose orders the seed decides; stat [n]. Ratios are to work 0.
  */
-void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, uint64_t seed,
+void kf_time(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
              kf_stat *stat);
 
 /* --- alone.c: the clocks KF_SUSTAINED and KF_COOL --------------------------------------------- */
