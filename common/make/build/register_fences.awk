@@ -60,6 +60,10 @@ function look_at_function(    i, name, all, adds) {
         if (adds) adders[name]
     }
     look_at(1, n)
+    for (name in state) # sums that the function was given, and leaves
+        if (all ~ /wgmma_wait/ && (state[name] == "in flight" || state[name] == "waited for") &&
+            index(statement[1], "(&" name ")"))
+            complain(n, name " is left, and fence_registers(" name ") behind the wait for its product is missing")
 }
 
 # True if the text calls something that starts a product: RSTART and RLENGTH are the call up to its first
