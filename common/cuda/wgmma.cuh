@@ -1,8 +1,8 @@
 /* wgmma.cuh: products of a warpgroup on Hopper's tensor cores, sm_90a. A warpgroup is four warps,
  * the first of them a multiple of 4. It starts products, goes on, and waits for them later. Until
- * then no thread may access c, or a if it is in registers.
+ * then no thread may access d, or a if it is in registers.
  *
- * c [64][N] floats: 16 rows per warp, c[j] is columns 8j to 8j+7 as a fragment of tensor_cores.cuh.
+ * d [64][N] floats: 16 rows per warp, d[j] is columns 8j to 8j+7 as a fragment of tensor_cores.cuh.
  * a [64][16], b [16][N] halves: tiles in shared memory, given by descriptors; or a as a fragment of
  * tensor_cores.cuh, 16 rows per warp.
  */
@@ -28,7 +28,7 @@ static __host__ __device__ constexpr uint64_t advance(int bytes)
 }
 
 // snippet: order
-// Call it before products whose c or a this warp has written.
+// Call it before products whose d or a this warp has written.
 static __device__ __forceinline__ void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -47,15 +47,15 @@ static __device__ __forceinline__ void wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(GROUPS) : "memory");
 }
 
-// Makes the compiler treat c as written here, so that it moves no access to c across, into the time
+// Makes the compiler treat d as written here, so that it moves no access to d across, into the time
 // when products are in flight.
 template <int TILES>
-static __device__ __forceinline__ void fence_registers(float (&c)[TILES][4])
+static __device__ __forceinline__ void fence_registers(float (&d)[TILES][4])
 {
-    (void)c; // a CPU's compiler needs no fence
+    (void)d; // a CPU's compiler needs no fence
 #pragma unroll
     for (int i = 0; i < TILES; i++) {
-        asm volatile("" : "+f"(c[i][0]), "+f"(c[i][1]), "+f"(c[i][2]), "+f"(c[i][3])::"memory");
+        asm volatile("" : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])::"memory");
     }
 }
 // end snippet: order
@@ -74,8 +74,8 @@ static __device__ __forceinline__ void setmaxnreg_dec()
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(COUNT));
 }
 
-// c = a b, or c += a b if `add`. TRANSPOSE_A, TRANSPOSE_B: 1 if that tile's rows lie along k. There
-// is one function per number of columns; the type of c selects it. cost: 2 x 64 x 16 x N flops
+// d = a b, or d += a b if `add`. TRANSPOSE_A, TRANSPOSE_B: 1 if that tile's rows lie along k. There
+// is one function per number of columns; the type of d selects it. cost: 2 x 64 x 16 x N flops
 template <int TRANSPOSE_A, int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[8][4], uint64_t a, uint64_t b, int add)
 {

@@ -40,12 +40,11 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
         first_row = 0;
         rows = SMALL;
     }
-    const int first = number / (at_once * of_head) * at_once; // of the heads taken together
-    const int place = number - first * of_head;
-    const int together = min(at_once, heads - first);
+    const int first_head = number / (at_once * of_head) * at_once; // of the heads taken together
+    const int place = number - first_head * of_head;
+    const int together = min(at_once, heads - first_head);
     const int row = first_row + (of_head - 1 - place / together) * rows;
-    const work_tile p = {first + place % together, row, min(row + rows, Sq)};
-    return p;
+    return {first_head + place % together, row, min(row + rows, Sq)};
 }
 
 // same as step 29, g-work-tiles.cuh
@@ -53,20 +52,207 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
 // left. A launch resets both to zero for the next.
 static __device__ int counters[2];
 
+// same as step 29, g-work-tiles.cuh
 // The producer: loads the queries of one work tile after the other, and their tiles of keys and
 // values.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
                 const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
-                int Sq, int Sk, bool causal);
+                int Sq, int Sk, bool causal)
+{
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
+    const int work_tiles = (large_tiles(Sq, small, QUERIES) + small) * heads;
+    int step = 0;
+    int number = blockIdx.x;
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first wait returns at once
+        if (number >= work_tiles) {
+            handed_out->head = -1;
+            barrier_arrive(m.q_full);
+            break;
+        }
+        const work_tile next = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
+        *handed_out = next;
+        barrier_expect(m.q_full, WARPGROUPS * Q_TILE);
+        for (int i = 0; i < WARPGROUPS; i++) {
+            tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, next.first + i * 64, 0, next.head);
+        }
+        const int block_keys = causal ? min(Sk, Sk - Sq + next.end) : Sk;
+        load_keys<D, KEYS, STAGES>(m, k_map, v_map, next.head, (block_keys + KEYS - 1) / KEYS,
+                                   step);
+        number = gridDim.x + atomicAdd(&counters[0], 1);
+    }
+    if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
+        atomicExch(&counters[0], 0);
+        atomicExch(&counters[1], 0);
+    }
+}
 
-// A consumer warpgroup: its 64 rows of a work tile, from `first` on -> o and lse; rows from `end`
-// on do not exist. lse is that of the head. step: counts the tiles of all work tiles.
+// same as step 29, g-work-tiles.cuh
+// A consumer warpgroup that sees group_keys keys passes over the tiles behind them, from the last
+// one down. It waits for their bytes, which it does not read: otherwise it might run ahead by a
+// round of the ring, and arrive a second time at an empty barrier before another warpgroup has
+// arrived there once. The producer would then overwrite a tile that is being read.
+template <int WARPGROUPS>
+static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup,
+                                                  int group_keys, int &tile, int &step)
+{
+    const bool leader = threadIdx.x % 128 == 0;
+    const int own_handoff = HANDOFF_BARRIER + warpgroup,
+              next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
+#pragma unroll 1
+    for (; tile >= 0 && tile * KEYS >= group_keys; tile--, step++) { // others see these
+        const int stage = step % STAGES, filled = step / STAGES % 2;
+        barrier_wait(m.k_full + 8 * stage, filled);
+        barrier_wait(m.v_full + 8 * stage, filled);
+        named_sync(own_handoff, 256);
+        named_arrive(next_handoff, 256);
+        if (leader) {
+            barrier_arrive(m.k_empty + 8 * stage);
+            barrier_arrive(m.v_empty + 8 * stage);
+        }
+    }
+}
+
+// same as step 29, g-work-tiles.cuh
+// The threads of a consumer warpgroup have read q, and what their work tile is.
+static __device__ __forceinline__ void release_queries(const block_memory &m, int warpgroup)
+{
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
+    if (threadIdx.x % 128 == 0) {
+        barrier_arrive(m.q_empty);
+    }
+}
+
+// same as step 29, g-work-tiles.cuh
+// A consumer warpgroup: its 64 rows of a work tile, from rows.first on -> o, and lse, that of the
+// head; rows from rows.end on do not exist. step: counts the tiles of all work tiles.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
+                 work_tile rows, int &step, int Sq, int Sk, bool causal, float scale)
+{
+    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
+    constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    const int lane = threadIdx.x % 32;
+    const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
+    const int own_handoff = HANDOFF_BARRIER + warpgroup,
+              next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
+    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
+    const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
+    const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
+    const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
+    const int row = rows.first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+    // Keys that the last row of the work tile sees; that the warpgroup's last row sees, none if it
+    // has no rows; that its first row sees. Tiles from whole_tiles on need the mask.
+    const int block_keys = causal ? min(Sk, Sk - Sq + rows.end) : Sk;
+    const int group_keys = rows.first >= rows.end ? 0
+                           : causal ? min(Sk, Sk - Sq + min(rows.first + 64, rows.end))
+                                    : Sk;
+    const int first_row_keys = causal ? min(Sk, Sk - Sq + rows.first + 1) : Sk;
+    const int whole_tiles = max(0, first_row_keys) / KEYS;
+    uint32_t query[D / 16][4];
+    if constexpr (HELD) {
+        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
+        release_queries(m, warpgroup);
+    }
+    float s[KEYS / 8][4];
+    uint32_t p[KEYS / 16][4];
+    float out[D / 8][4] = {};
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    float correction[2];
+
+    int tile = (block_keys + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
+    skip_tiles<WARPGROUPS>(m, warpgroup, group_keys, tile, step);
+    if (tile >= 0) {
+        const int stage = step % STAGES, filled = step / STAGES % 2;
+        barrier_wait(m.k_full + 8 * stage, filled);
+        named_sync(own_handoff, 256);
+        wgmma_fence();
+        start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
+        wgmma_commit();
+        named_arrive(next_handoff, 256);
+        wgmma_wait<0>();
+        fence_registers(s);
+        if (leader) {
+            barrier_arrive(m.k_empty + 8 * stage);
+        }
+        mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+        softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+        pack_probabilities<KEYS>(p, s);
+        tile--;
+    }
+#pragma unroll
+    for (int edge = 1; edge >= 0; edge--) {
+        for (; tile >= (edge ? whole_tiles : 0); tile--) {
+            const int before = step % STAGES, before_filled = step / STAGES % 2;
+            step++;
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(m.k_full + 8 * stage, filled);
+            named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
+            wgmma_fence();
+            start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
+            wgmma_commit();
+            barrier_wait(m.v_full + 8 * before, before_filled);
+            fence_registers(out);
+            wgmma_fence(); // again, because fence_registers counts as a write of out
+            start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
+            wgmma_commit();
+            named_arrive(next_handoff, 256);
+
+            wgmma_wait<1>(); // for the scores
+            fence_registers(s);
+            if (leader) {
+                barrier_arrive(m.k_empty + 8 * stage);
+            }
+            if (edge) {
+                mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+            }
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+            wgmma_wait<0>(); // for the product with the values
+            fence_registers(out);
+            if (leader) {
+                barrier_arrive(m.v_empty + 8 * before);
+            }
+            pack_probabilities<KEYS>(p, s);
+            rescale<D>(out, correction);
+        }
+    }
+    if constexpr (!HELD) {
+        release_queries(m, warpgroup);
+    }
+    if (group_keys > 0) { // the values of the last tile
+        const int stage = step % STAGES, filled = step / STAGES % 2;
+        step++;
+        barrier_wait(m.v_full + 8 * stage, filled);
+        fence_registers(out);
+        wgmma_fence();
+        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
+        wgmma_commit();
+        wgmma_wait<0>();
+        fence_registers(out);
+        if (leader) {
+            barrier_arrive(m.v_empty + 8 * stage);
+        }
+    }
+
+    if (rows.first >= rows.end) { // a small work tile has no rows for the last warpgroup
+        return;
+    }
+    if (leader) {
+        bulk_wait_read<0>(); // the results before these
+    }
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
+    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
+    fence_async_proxy();
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
+    if (leader) {
+        tma_store(o_map, o_tile, 0, rows.first, 0, rows.head);
+        bulk_commit();
+    }
+}
 
 // same as step 29, g-work-tiles.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
@@ -100,7 +286,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
     if (warpgroup == WARPGROUPS - 1) {
-        named_arrive(1, 256); // passes the first turn to the first warpgroup
+        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
     }
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     int step = 0;
@@ -110,202 +296,14 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
         if (head < 0) {
             break;
         }
-        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
-        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
-        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head, first,
-                                        end, step, Sq, Sk, causal, scale);
+        const work_tile rows = {head,
+                                __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64,
+                                __shfl_sync(0xffffffffu, handed_out->end, 0)};
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, rows, step,
+                                        Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
-    }
-}
-
-// same as step 29, g-work-tiles.cuh
-template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
-                int Sq, int Sk, bool causal)
-{
-    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
-    const int work_tiles = (large_tiles(Sq, small, QUERIES) + small) * heads;
-    int step = 0;
-    int number = blockIdx.x;
-    for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first wait returns at once
-        if (number >= work_tiles) {
-            handed_out->head = -1;
-            barrier_arrive(m.q_full);
-            break;
-        }
-        const work_tile mine = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
-        *handed_out = mine;
-        barrier_expect(m.q_full, WARPGROUPS * Q_TILE);
-        for (int i = 0; i < WARPGROUPS; i++) {
-            tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, mine.first + i * 64, 0, mine.head);
-        }
-        const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
-        load_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
-        number = gridDim.x + atomicAdd(&counters[0], 1);
-    }
-    if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
-        atomicExch(&counters[0], 0);
-        atomicExch(&counters[1], 0);
-    }
-}
-
-// same as step 29, g-work-tiles.cuh
-// A consumer warpgroup passes over tiles, from the last one down, that begin behind the keys that
-// it sees, `mine`.
-template <int WARPGROUPS>
-static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup, int mine,
-                                                  int &tile, int &step)
-{
-    const bool leader = threadIdx.x % 128 == 0;
-    const int own_handoff = 1 + warpgroup, next_handoff = 1 + (warpgroup + 1) % WARPGROUPS;
-#pragma unroll 1
-    for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
-        const int stage = step % STAGES, filled = step / STAGES % 2;
-        barrier_wait(m.k_full + 8 * stage, filled);
-        barrier_wait(m.v_full + 8 * stage, filled);
-        named_sync(own_handoff, 256);
-        named_arrive(next_handoff, 256);
-        if (leader) {
-            barrier_arrive(m.k_empty + 8 * stage);
-            barrier_arrive(m.v_empty + 8 * stage);
-        }
-    }
-}
-
-// same as step 29, g-work-tiles.cuh
-template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
-{
-    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
-    constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
-    const int lane = threadIdx.x % 32;
-    const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
-    const int own_handoff = 1 + warpgroup,
-              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
-    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
-    const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
-    const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
-    const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
-    const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
-    // visible: keys that the last row of the work tile sees; mine: the same for the warpgroup,
-    // which may have no row.
-    const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
-    const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
-    // seen: keys that the first query of the warpgroup sees. Tiles from `whole` on need the mask.
-    const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
-    const int whole = max(0, seen) / KEYS;
-    uint32_t query[D / 16][4];
-    if constexpr (HELD) {
-        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
-        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
-        if (leader) {
-            barrier_arrive(m.q_empty);
-        }
-    }
-    float s[KEYS / 8][4];
-    uint32_t p[KEYS / 16][4];
-    float out[D / 8][4] = {};
-    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
-    float correction[2];
-
-    int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
-    skip_tiles<WARPGROUPS>(m, warpgroup, mine, tile, step);
-    if (tile >= 0) {
-        const int stage = step % STAGES, filled = step / STAGES % 2;
-        barrier_wait(m.k_full + 8 * stage, filled);
-        named_sync(own_handoff, 256);
-        wgmma_fence();
-        start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
-        wgmma_commit();
-        named_arrive(next_handoff, 256);
-        wgmma_wait<0>();
-        fence_registers(s);
-        if (leader) {
-            barrier_arrive(m.k_empty + 8 * stage);
-        }
-        mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-        softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
-        pack_probabilities<KEYS>(p, s);
-        tile--;
-    }
-#pragma unroll
-    for (int edge = 1; edge >= 0; edge--) {
-        for (; tile >= (edge ? whole : 0); tile--) {
-            const int before = step % STAGES, before_filled = step / STAGES % 2;
-            step++;
-            const int stage = step % STAGES, filled = step / STAGES % 2;
-            barrier_wait(m.k_full + 8 * stage, filled);
-            named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
-            wgmma_fence();
-            start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
-            wgmma_commit();
-            barrier_wait(m.v_full + 8 * before, before_filled);
-            fence_registers(out);
-            wgmma_fence(); // again, because there was a wait between products
-            start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
-            wgmma_commit();
-            named_arrive(next_handoff, 256);
-
-            wgmma_wait<1>(); // for the scores
-            fence_registers(s);
-            if (leader) {
-                barrier_arrive(m.k_empty + 8 * stage);
-            }
-            if (edge) {
-                mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-            }
-            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
-            wgmma_wait<0>(); // for the product with the values
-            fence_registers(out);
-            if (leader) {
-                barrier_arrive(m.v_empty + 8 * before);
-            }
-            pack_probabilities<KEYS>(p, s);
-            rescale<D>(out, correction);
-        }
-    }
-    if constexpr (!HELD) {
-        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
-        if (leader) {
-            barrier_arrive(m.q_empty);
-        }
-    }
-    if (mine > 0) { // the values of the last tile
-        const int stage = step % STAGES, filled = step / STAGES % 2;
-        step++;
-        barrier_wait(m.v_full + 8 * stage, filled);
-        fence_registers(out);
-        wgmma_fence();
-        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
-        wgmma_commit();
-        wgmma_wait<0>();
-        fence_registers(out);
-        if (leader) {
-            barrier_arrive(m.v_empty + 8 * stage);
-        }
-    }
-
-    if (first >= end) { // a small work tile has no rows for the last warpgroup
-        return;
-    }
-    if (leader) {
-        bulk_wait_read<0>(); // the results before these
-    }
-    named_sync(4 + warpgroup, 128);
-    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
-    fence_async_proxy();
-    named_sync(4 + warpgroup, 128);
-    if (leader) {
-        tma_store(o_map, o_tile, 0, first, 0, head);
-        bulk_commit();
     }
 }
 

@@ -1,12 +1,15 @@
-/* wgmma_ring.cuh: shared memory of the kernels of steps 29, 31 and 37 whose blocks take one work
- * tile of attention after the other: their tiles, and a ring of STAGES tiles of keys and of values
- * that the producer fills and WARPGROUPS consumer warpgroups empty.
+/* wgmma_ring.cuh: shared memory of the kernels of steps 29, 31 and 37 that have a producer: the
+ * tiles of a block, and a ring of STAGES tiles of keys and of values that the producer fills and
+ * WARPGROUPS consumer warpgroups empty. A stage's full barrier says that its bytes have come, its
+ * empty barrier that all consumer warpgroups have read it.
  */
 #pragma once
 
 #include "cuda/tma.cuh"
 
-// Addresses of q and o [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], and of barriers.
+// Addresses of q and o [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], and of barriers. O_TILES: 1
+// if o has tiles of its own, and q an empty barrier, so that the queries of the next work tile may
+// come early; 0 if a block has one work tile, and o takes the place of q.
 typedef struct block_memory {
     uint32_t q_tiles, o_tiles, k_tiles, v_tiles;
     uint32_t q_full, q_empty;                  // barriers
@@ -14,23 +17,24 @@ typedef struct block_memory {
 } block_memory;
 
 // In bytes.
-template <int D, int WARPGROUPS, int KEYS, int STAGES>
+template <int D, int WARPGROUPS, int KEYS, int STAGES, int O_TILES = 1>
 static __host__ __device__ constexpr int bytes_of_memory()
 {
-    return (2 * WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8;
+    return ((1 + O_TILES) * WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
+           (1 + O_TILES + 4 * STAGES) * 8;
 }
 
-template <int D, int WARPGROUPS, int KEYS, int STAGES>
+template <int D, int WARPGROUPS, int KEYS, int STAGES, int O_TILES = 1>
 static __device__ __forceinline__ block_memory memory_at(uint32_t first)
 {
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     block_memory m;
     m.q_tiles = first;
-    m.o_tiles = m.q_tiles + WARPGROUPS * Q_TILE;
+    m.o_tiles = m.q_tiles + O_TILES * WARPGROUPS * Q_TILE;
     m.k_tiles = m.o_tiles + WARPGROUPS * Q_TILE;
     m.v_tiles = m.k_tiles + STAGES * TILE;
     m.q_full = m.v_tiles + STAGES * TILE;
-    m.q_empty = m.q_full + 8;
+    m.q_empty = m.q_full + O_TILES * 8;
     m.k_full = m.q_empty + 8;
     m.v_full = m.k_full + STAGES * 8;
     m.k_empty = m.v_full + STAGES * 8;
@@ -39,12 +43,14 @@ static __device__ __forceinline__ block_memory memory_at(uint32_t first)
 }
 
 // All threads of a block call it, and may use the barriers when it returns.
-template <int WARPGROUPS, int STAGES>
+template <int WARPGROUPS, int STAGES, int O_TILES = 1>
 static __device__ __forceinline__ void init_barriers(const block_memory &m)
 {
     if (threadIdx.x == 0) {
         barrier_init(m.q_full, 1);
-        barrier_init(m.q_empty, WARPGROUPS);
+        if (O_TILES) {
+            barrier_init(m.q_empty, WARPGROUPS);
+        }
         for (int i = 0; i < STAGES; i++) {
             barrier_init(m.k_full + 8 * i, 1);
             barrier_init(m.v_full + 8 * i, 1);

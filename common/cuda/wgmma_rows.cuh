@@ -8,6 +8,11 @@
 #include "cuda/tma.cuh"
 #include "cuda/wgmma.cuh"
 
+// Numbers of named barriers, of each kind one per consumer warpgroup; 0 is __syncthreads. HANDOFF:
+// a warpgroup waits for its turn, 256 threads with those that pass it on. WARPGROUP: its 128
+// threads meet.
+enum { HANDOFF_BARRIER = 1, WARPGROUP_BARRIER = 4 };
+
 // snippet: products
 // s = q k^T. q, k: descriptors of tiles [64][D] and [KEYS][D]. Starts the products.
 template <int D, int KEYS>

@@ -1,7 +1,7 @@
-/* work_tiles.cuh: how attention is cut into work tiles for as many blocks as there are
- * multiprocessors, each of which takes one work tile of a head after the other. Steps 29, 31 and 37
- * compute this before a launch. Of kernels that take work tiles, clang++ counts other requests than
- * g++.
+/* work_tiles.cuh: cuts attention into work tiles, which are rows of one head each. A launch has at
+ * most one block per multiprocessor, and each block takes one work tile after the other. The host
+ * code of steps 29, 31 and 37 chooses the cut. In the counts of these kernels,
+ * clang++ counts other requests than g++.
  */
 #pragma once
 
@@ -52,15 +52,16 @@ typedef struct cut {
 } cut;
 
 // snippet: cut
-// When the last multiprocessor ends, if each takes a new work tile as soon as it can. A work tile
-// of 192 rows takes time 1. One of 128 rows takes 0.77, more than its share of rows, because it
-// reads each tile of keys for fewer queries.
+// The time at which the last multiprocessor ends, if each takes a new work tile as soon as it is
+// free. The unit is the time of a work tile of 192 rows. One of 128 rows takes 0.77 and not 2/3,
+// because it reads each tile of keys for fewer queries.
 static double ends_after(const kf_shape *s, cut c)
 {
     const int blocks = multiprocessors(), heads = s->B * s->H;
     const int large = work_tiles::large_tiles(s->Sq, c.small, c.warpgroups * 64) * heads;
     const double takes = c.warpgroups == 3 ? 1.0 : 0.77;
-    // Blocks with one large work tile less than the others, and the others.
+    // The large work tiles leave two kinds of blocks: [0] with one work tile less, [1] with one
+    // more. How many blocks are of a kind, and when they are free.
     int blocks_free[2] = {blocks - large % blocks, large % blocks};
     double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
     double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];

@@ -129,30 +129,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         // end snippet: loop
 
         float s[STRIPS][KEYS / 8][4] = {};
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t a[STRIPS][4];
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                if (KEPT) {
-                    memcpy(a[i], query[KEPT ? i : 0][d], sizeof a[i]);
-                } else {
-                    warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * 128 +
-                                                 columns_of<ROWS>(qv_lane, d));
-                }
-            }
-#pragma unroll
-            for (int n = 0; n < KEYS / 16; n++) {
-                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-                warp_load_matrices(b, k_tiles + stage + n * 16 * 128 + columns_of<KEYS>(k_lane, d));
-#pragma unroll
-                for (int i = 0; i < STRIPS; i++) { // one load, STRIPS times two products
-                    warp_mma(s[i][2 * n], a[i], b);
-                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
-                }
-            }
-        }
-
+        warp_add_qk<D, ROWS, KEYS, STRIPS, KEPT>(s, query, q_tile + warp_row * 128, k_tiles + stage,
+                                                 qv_lane, k_lane);
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
 #pragma unroll
             for (int i = 0; i < STRIPS; i++) {
@@ -163,29 +141,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         for (int i = 0; i < STRIPS; i++) {
             online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
-
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
-                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
-                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
-                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
-            }
-#pragma unroll
-            for (int d = 0; d < D / 16; d++) {
-                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-                warp_load_transposed(b,
-                                     v_tiles + stage + n * 16 * 128 + columns_of<KEYS>(qv_lane, d));
-#pragma unroll
-                for (int i = 0; i < STRIPS; i++) {
-                    warp_mma(out[i][2 * d], p[i], b);
-                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
-                }
-            }
-        }
+        warp_add_pv<D, KEYS, STRIPS>(out, s, v_tiles + stage, qv_lane);
     }
     // snippet: end
     // A warp reads only its own rows of q, and its rows of o take their place.

@@ -37,16 +37,16 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     const uint32_t q_full = v_tiles + STAGES * TILE; // barriers
     const uint32_t full = q_full + 8;                // [STAGES], of k and v
     const int lane = threadIdx.x % 32;
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
     const float scale = 1.4426950408889634f / sqrtf((float)D);    // to exponents of 2
-    const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk; // to the last row
-    const int tiles = max(0, (visible + KEYS - 1) / KEYS);
-    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
-    const int seen = causal ? min(Sk, Sk - Sq + block_row + warpgroup * 64 + 1) : Sk;
-    const int whole = max(0, seen) / KEYS;
+    const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
+    const int tiles = max(0, (block_keys + KEYS - 1) / KEYS);
+    // Keys that the warpgroup's first row sees. Tiles from whole_tiles on need the mask.
+    const int first_row_keys = causal ? min(Sk, Sk - Sq + block_row + warpgroup * 64 + 1) : Sk;
+    const int whole_tiles = max(0, first_row_keys) / KEYS;
 
     if (threadIdx.x == 0) {
         barrier_init(q_full, 1);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
-        for (; tile >= (edge ? whole : 0); tile--, step++) {
+        for (; tile >= (edge ? whole_tiles : 0); tile--, step++) {
             const int stage = step % STAGES;
             if (threadIdx.x == 0 && tile > 0) { // nobody reads the other stage any more
                 const int other = STAGES - 1 - stage;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     const uint32_t o_tile = q_tiles + warpgroup * Q_TILE; // only this warpgroup has read it
     rows_to_tile<D>(o_tile, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
     fence_async_proxy();
-    named_sync(1 + warpgroup, 128);
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
         tma_store(&o_map, o_tile, 0, block_row + warpgroup * 64, 0, head);
         bulk_commit();

@@ -27,8 +27,9 @@ static constexpr int bytes_of_block()
     return bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>() + (int)sizeof(work_tile);
 }
 
-// Work tiles in the order in which they are handed out: all large ones, then the small ones; of
-// both at_once heads together, and of these the last rows first, which under a mask see most keys.
+// The number-th work tile in the order of handing out: first all large ones, then the small ones.
+// In both parts at_once heads are taken together, and their last rows come first, because under a
+// mask these see most keys.
 static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, int at_once, int Sq,
                                                          int small, int large)
 {
@@ -39,82 +40,19 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
         first_row = 0;
         rows = SMALL;
     }
-    const int first = number / (at_once * of_head) * at_once; // of the heads together
-    const int place = number - first * of_head;
-    const int together = min(at_once, heads - first);
+    const int first_head = number / (at_once * of_head) * at_once; // of the heads taken together
+    const int place = number - first_head * of_head;
+    const int together = min(at_once, heads - first_head);
     const int row = first_row + (of_head - 1 - place / together) * rows;
-    const work_tile p = {first + place % together, row, min(row + rows, Sq)};
-    return p;
+    return {first_head + place % together, row, min(row + rows, Sq)};
 }
 
-// Work tiles handed out beside the first of each block, and blocks that have none left. A launch
-// leaves zeros for the next.
+// [0]: work tiles handed out in addition to the first of each block. [1]: blocks that have none
+// left. A launch resets both to zero for the next.
 static __device__ int counters[2];
 
-// The producer: work tiles until there is none left, their queries and tiles of keys and values.
-template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
-                int Sq, int Sk, bool causal);
-
-// A consumer warpgroup: its 64 rows of a work tile, from first on, of which those below end exist
-// -> o, and lse, that of the head. step: counts the tiles of all work tiles.
-template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
-
-// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]; one launch at a time
-// cost: as d-overlap, without the products of tiles that a warpgroup does not see
-template <int D, int WARPGROUPS>
-__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
-    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
-{
-    extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
-    work_tile *const handed_out =
-        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    init_barriers<WARPGROUPS, STAGES>(m);
-    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-
-    if (warpgroup == WARPGROUPS) { // the producer
-        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
-        if (threadIdx.x % 128 == 0) {
-            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
-                                           small, Sq, Sk, causal);
-        }
-        return;
-    }
-
-    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
-    if (warpgroup == WARPGROUPS - 1) {
-        named_arrive(1, 256); // the turn of the first warpgroup
-    }
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
-    int step = 0;
-    for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_full, iteration % 2);
-        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
-        if (head < 0) {
-            break;
-        }
-        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
-        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
-        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head, first,
-                                        end, step, Sq, Sk, causal, scale);
-    }
-    if (threadIdx.x % 128 == 0) {
-        bulk_wait<0>();
-    }
-}
-
+// The producer: loads the queries of one work tile after the other, and their tiles of keys and
+// values.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
@@ -126,20 +64,21 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
     int step = 0;
     int number = blockIdx.x;
     for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first time there is nothing to wait for
+        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first wait returns at once
         if (number >= work_tiles) {
             handed_out->head = -1;
             barrier_arrive(m.q_full);
             break;
         }
-        const work_tile mine = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
-        *handed_out = mine;
+        const work_tile next = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
+        *handed_out = next;
         barrier_expect(m.q_full, WARPGROUPS * Q_TILE);
         for (int i = 0; i < WARPGROUPS; i++) {
-            tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, mine.first + i * 64, 0, mine.head);
+            tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, next.first + i * 64, 0, next.head);
         }
-        const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
-        load_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
+        const int block_keys = causal ? min(Sk, Sk - Sq + next.end) : Sk;
+        load_keys<D, KEYS, STAGES>(m, k_map, v_map, next.head, (block_keys + KEYS - 1) / KEYS,
+                                   step);
         number = gridDim.x + atomicAdd(&counters[0], 1);
     }
     if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
@@ -148,17 +87,20 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
     }
 }
 
-// A consumer warpgroup: tiles, from the last one down, that begin behind the keys that it sees,
-// `mine`.
+// A consumer warpgroup that sees group_keys keys passes over the tiles behind them, from the last
+// one down. It waits for their bytes, which it does not read: otherwise it might run ahead by a
+// round of the ring, and arrive a second time at an empty barrier before another warpgroup has
+// arrived there once. The producer would then overwrite a tile that is being read.
 template <int WARPGROUPS>
-static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup, int mine,
-                                                  int &tile, int &step)
+static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup,
+                                                  int group_keys, int &tile, int &step)
 {
     const bool leader = threadIdx.x % 128 == 0;
-    const int own_handoff = 1 + warpgroup, next_handoff = 1 + (warpgroup + 1) % WARPGROUPS;
+    const int own_handoff = HANDOFF_BARRIER + warpgroup,
+              next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
 #pragma unroll 1
     // snippet: pass-over
-    for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
+    for (; tile >= 0 && tile * KEYS >= group_keys; tile--, step++) { // others see these
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
         barrier_wait(m.v_full + 8 * stage, filled);
@@ -172,35 +114,45 @@ static __device__ __forceinline__ void skip_tiles(const block_memory &m, int war
     // end snippet: pass-over
 }
 
+// The threads of a consumer warpgroup have read q, and what their work tile is.
+static __device__ __forceinline__ void release_queries(const block_memory &m, int warpgroup)
+{
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
+    if (threadIdx.x % 128 == 0) {
+        barrier_arrive(m.q_empty);
+    }
+}
+
+// A consumer warpgroup: its 64 rows of a work tile, from rows.first on -> o, and lse, that of the
+// head; rows from rows.end on do not exist. step: counts the tiles of all work tiles.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
+                 work_tile rows, int &step, int Sq, int Sk, bool causal, float scale)
 {
-    constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
+    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
-    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
-    const int own_handoff = 1 + warpgroup,
-              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
+    const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
+    const int own_handoff = HANDOFF_BARRIER + warpgroup,
+              next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
     const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
     const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
-    const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
-    // Keys that the last row of the work tile sees, and that of the warpgroup, which may have none.
-    const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
-    const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
-    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
-    const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
-    const int whole = max(0, seen) / KEYS;
+    const int row = rows.first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+    // Keys that the last row of the work tile sees; that the warpgroup's last row sees, none if it
+    // has no rows; that its first row sees. Tiles from whole_tiles on need the mask.
+    const int block_keys = causal ? min(Sk, Sk - Sq + rows.end) : Sk;
+    const int group_keys = rows.first >= rows.end ? 0
+                           : causal ? min(Sk, Sk - Sq + min(rows.first + 64, rows.end))
+                                    : Sk;
+    const int first_row_keys = causal ? min(Sk, Sk - Sq + rows.first + 1) : Sk;
+    const int whole_tiles = max(0, first_row_keys) / KEYS;
     uint32_t query[D / 16][4];
     if constexpr (HELD) {
         load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
-        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
-        if (leader) {
-            barrier_arrive(m.q_empty);
-        }
+        release_queries(m, warpgroup);
     }
     float s[KEYS / 8][4];
     uint32_t p[KEYS / 16][4];
@@ -209,8 +161,8 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
     float correction[2];
 
-    int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
-    skip_tiles<WARPGROUPS>(m, warpgroup, mine, tile, step);
+    int tile = (block_keys + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
+    skip_tiles<WARPGROUPS>(m, warpgroup, group_keys, tile, step);
     if (tile >= 0) {
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
@@ -231,18 +183,18 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     }
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
-        for (; tile >= (edge ? whole : 0); tile--) {
+        for (; tile >= (edge ? whole_tiles : 0); tile--) {
             const int before = step % STAGES, before_filled = step / STAGES % 2;
             step++;
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(m.k_full + 8 * stage, filled);
-            named_sync(own_handoff, 256); // with the warpgroup that passes it
+            named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
             wgmma_fence();
             start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             barrier_wait(m.v_full + 8 * before, before_filled);
             fence_registers(out);
-            wgmma_fence(); // again: between products there was a wait
+            wgmma_fence(); // again, because fence_registers counts as a write of out
             start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
             wgmma_commit();
             named_arrive(next_handoff, 256);
@@ -256,7 +208,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
             softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
-            wgmma_wait<0>(); // for the values
+            wgmma_wait<0>(); // for the product with the values
             fence_registers(out);
             if (leader) {
                 barrier_arrive(m.v_empty + 8 * before);
@@ -266,12 +218,9 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
         }
     }
     if constexpr (!HELD) {
-        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
-        if (leader) {
-            barrier_arrive(m.q_empty);
-        }
+        release_queries(m, warpgroup);
     }
-    if (mine > 0) { // the values of the last tile
+    if (group_keys > 0) { // the values of the last tile
         const int stage = step % STAGES, filled = step / STAGES % 2;
         step++;
         barrier_wait(m.v_full + 8 * stage, filled);
@@ -286,19 +235,71 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
         }
     }
 
-    if (first >= end) { // a small work tile has no rows for the last warpgroup
+    if (rows.first >= rows.end) { // a small work tile has no rows for the last warpgroup
         return;
     }
     if (leader) {
         bulk_wait_read<0>(); // the results before these
     }
-    named_sync(4 + warpgroup, 128);
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
     fence_async_proxy();
-    named_sync(4 + warpgroup, 128);
+    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     if (leader) {
-        tma_store(o_map, o_tile, 0, first, 0, head);
+        tma_store(o_map, o_tile, 0, rows.first, 0, rows.head);
         bulk_commit();
+    }
+}
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]; only one launch may run at a time
+// cost: as d-overlap, without the products of tiles that a warpgroup does not see
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
+{
+    extern __shared__ __align__(1024) char memory[];
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
+    work_tile *const handed_out =
+        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
+    init_barriers<WARPGROUPS, STAGES>(m);
+    // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
+    // here for the last block.
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 == 0) {
+            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
+                                           small, Sq, Sk, causal);
+        }
+        return;
+    }
+
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
+    }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    int step = 0;
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_full, iteration % 2);
+        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
+        if (head < 0) {
+            break;
+        }
+        const work_tile rows = {head,
+                                __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64,
+                                __shfl_sync(0xffffffffu, handed_out->end, 0)};
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, rows, step,
+                                        Sq, Sk, causal, scale);
+    }
+    if (threadIdx.x % 128 == 0) {
+        bulk_wait<0>();
     }
 }
 
