@@ -178,22 +178,46 @@ static __device__ __forceinline__ void skip_tiles(const block_memory &m, int war
 }
 
 // same as step 29, g-work-tiles.cuh
+// A consumer warpgroup's 64 rows of a work tile, from `first` on; rows from `end` on do not exist.
+typedef struct warpgroup_rows {
+    int warpgroup, head, first, end;
+} warpgroup_rows;
+
+// same as step 29, g-work-tiles.cuh
+// Which keys a query sees.
+typedef struct key_mask {
+    int Sq, Sk;
+    bool causal;
+} key_mask;
+
+// same as step 29, g-work-tiles.cuh
+// Row and row + 8 of this lane.
+static __device__ __forceinline__ int row_of_lane(int first)
+{
+    return first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+}
+
+// same as step 29, g-work-tiles.cuh
+// A consumer warpgroup: the keys that its rows see, tile after tile -> out, row_max and row_sum of
+// row and row + 8 (the sum is of this lane's keys), and p, the probabilities of the last tile,
+// whose values are still to be added. False if the rows see no key.
 template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
+static __device__ __forceinline__ bool
+attend_keys(const block_memory &m, uint32_t (&query)[D / 16][4], uint64_t q_tile,
+            float (&out)[D / 8][4], uint32_t (&p)[KEYS / 16][4], float *row_max, float *row_sum,
+            warpgroup_rows r, int &step, key_mask mask, float scale)
 {
     constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
-    constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
-    const int lane = threadIdx.x % 32;
+    constexpr int TILE = KEYS * D * 2;     // bytes
+    const int warpgroup = r.warpgroup, first = r.first, end = r.end;
+    const int Sq = mask.Sq, Sk = mask.Sk;
+    const bool causal = mask.causal;
     const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
     const int own_handoff = 1 + warpgroup,
               next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
-    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
-    const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
-    const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+    const int row = row_of_lane(first); // and row + 8
     // visible: keys that the last row of the work tile sees; mine: the same for the warpgroup,
     // which may have no row.
     const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
@@ -201,19 +225,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     // seen: keys that the first query of the warpgroup sees. Tiles from `whole` on need the mask.
     const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
-    uint32_t query[D / 16][4];
-    if constexpr (HELD) {
-        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
-        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
-        if (leader) {
-            barrier_arrive(m.q_empty);
-        }
-    }
     float s[KEYS / 8][4];
-    uint32_t p[KEYS / 16][4];
-    float out[D / 8][4] = {};
-    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
     float correction[2];
 
     int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
@@ -272,41 +284,101 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
             rescale<D>(out, correction);
         }
     }
+    return mine > 0;
+}
+
+// same as step 29, g-work-tiles.cuh
+// Starts the product with the values of the last tile.
+template <int D>
+static __device__ __forceinline__ void start_last_values(const block_memory &m,
+                                                         float (&out)[D / 8][4],
+                                                         uint32_t (&p)[KEYS / 16][4], int step)
+{
+    constexpr int TILE = KEYS * D * 2; // bytes
+    const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
+    const int stage = step % STAGES, filled = step / STAGES % 2;
+    barrier_wait(m.v_full + 8 * stage, filled);
+    fence_registers(out);
+    wgmma_fence();
+    start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
+    wgmma_commit();
+}
+
+// same as step 29, g-work-tiles.cuh
+template <int D>
+static __device__ __forceinline__ void finish_last_values(const block_memory &m,
+                                                          float (&out)[D / 8][4], int &step)
+{
+    const int stage = step % STAGES;
+    step++;
+    wgmma_wait<0>();
+    fence_registers(out);
+    if (threadIdx.x % 128 == 0) {
+        barrier_arrive(m.v_empty + 8 * stage);
+    }
+}
+
+// same as step 29, g-work-tiles.cuh
+// The rows, divided by their sums -> o, and lse, that of the head.
+template <int D>
+static __device__ __forceinline__ void
+store_result(const block_memory &m, const CUtensorMap *o_map, float *lse, float (&out)[D / 8][4],
+             const float *row_max, const float *row_sum, warpgroup_rows r, int Sq, float scale)
+{
+    const bool leader = threadIdx.x % 128 == 0;
+    const uint32_t o_tile = m.o_tiles + r.warpgroup * 64 * D * 2;
+    if (leader) {
+        bulk_wait_read<0>(); // the results before these
+    }
+    named_sync(4 + r.warpgroup, 128);
+    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row_of_lane(r.first), Sq);
+    fence_async_proxy();
+    named_sync(4 + r.warpgroup, 128);
+    if (leader) {
+        tma_store(o_map, o_tile, 0, r.first, 0, r.head);
+        bulk_commit();
+    }
+}
+
+// same as step 29, g-work-tiles.cuh
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
+{
+    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
+    constexpr int Q_TILE = 64 * D * 2;     // bytes
+    const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
+    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
+    uint32_t query[D / 16][4];
+    if constexpr (HELD) {
+        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
+        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
+        if (leader) {
+            barrier_arrive(m.q_empty);
+        }
+    }
+    const warpgroup_rows r = {warpgroup, head, first, end};
+    float out[D / 8][4] = {};
+    uint32_t p[KEYS / 16][4];
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    const bool values_left = attend_keys<D, WARPGROUPS>(m, query, q_tile, out, p, row_max, row_sum,
+                                                        r, step, {Sq, Sk, causal}, scale);
     if constexpr (!HELD) {
         named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
         if (leader) {
             barrier_arrive(m.q_empty);
         }
     }
-    if (mine > 0) { // the values of the last tile
-        const int stage = step % STAGES, filled = step / STAGES % 2;
-        step++;
-        barrier_wait(m.v_full + 8 * stage, filled);
-        fence_registers(out);
-        wgmma_fence();
-        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
-        wgmma_commit();
-        wgmma_wait<0>();
-        fence_registers(out);
-        if (leader) {
-            barrier_arrive(m.v_empty + 8 * stage);
-        }
+    if (values_left) {
+        start_last_values<D>(m, out, p, step);
+        finish_last_values<D>(m, out, step);
     }
-
     if (first >= end) { // a small work tile has no rows for the last warpgroup
         return;
     }
-    if (leader) {
-        bulk_wait_read<0>(); // the results before these
-    }
-    named_sync(4 + warpgroup, 128);
-    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
-    fence_async_proxy();
-    named_sync(4 + warpgroup, 128);
-    if (leader) {
-        tma_store(o_map, o_tile, 0, first, 0, head);
-        bulk_commit();
-    }
+    store_result<D>(m, o_map, lse, out, row_max, row_sum, r, Sq, scale);
 }
 
 } // namespace work_tiles
