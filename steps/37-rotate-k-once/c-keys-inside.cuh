@@ -4,7 +4,8 @@
  * sees. */
 #pragma once
 
-#include "b-queries-inside.cuh"
+#include "cuda/wgmma_forward.cuh"
+#include "rotate_fragments.cuh"
 
 namespace fused
 {
