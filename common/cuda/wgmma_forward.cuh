@@ -117,33 +117,55 @@ static __device__ __forceinline__ void skip_tiles(const block_memory &m, int war
 
 // same as step 29, g-work-tiles.cuh
 // The threads of a consumer warpgroup have read q, and what their work tile is.
-static __device__ __forceinline__ void release_queries(const block_memory &m, int warpgroup)
+static __device__ __forceinline__ void release_queries(uint32_t q_empty, int warpgroup)
 {
     named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
-        barrier_arrive(m.q_empty);
+        barrier_arrive(q_empty);
     }
 }
 
 // same as step 29, g-work-tiles.cuh
-// A consumer warpgroup: its 64 rows of a work tile, from rows.first on -> o, and lse, that of the
-// head; rows from rows.end on do not exist. step: counts the tiles of all work tiles.
+// A consumer warpgroup's 64 rows of a work tile, from `first` on; rows from `end` on do not exist.
+typedef struct warpgroup_rows {
+    int warpgroup, head, first, end;
+} warpgroup_rows;
+
+// same as step 29, g-work-tiles.cuh
+// Which keys a query sees.
+typedef struct key_mask {
+    int Sq, Sk;
+    bool causal;
+} key_mask;
+
+// same as step 29, g-work-tiles.cuh
+// Row and row + 8 of this lane.
+static __device__ __forceinline__ int row_of_lane(int first)
+{
+    return first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+}
+
+// same as step 29, g-work-tiles.cuh
+// A consumer warpgroup: the keys that its rows see, tile after tile -> out, row_max and row_sum of
+// row and row + 8 (the sum is of this lane's keys), and p, the probabilities of the last tile,
+// whose values are still to be added. False if the rows see no key. step: counts the tiles of all
+// work tiles.
 template <int D, int WARPGROUPS>
-static __device__ __forceinline__ void
-attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
-                 work_tile rows, int &step, int Sq, int Sk, bool causal, float scale)
+static __device__ __forceinline__ bool
+attend_keys(const block_memory &m, uint32_t (&query)[D / 16][4], uint64_t q_tile,
+            float (&out)[D / 8][4], uint32_t (&p)[KEYS / 16][4], float *row_max, float *row_sum,
+            const warpgroup_rows &rows, int &step, const key_mask &mask, float scale)
 {
     constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
-    constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
-    const int lane = threadIdx.x % 32;
+    constexpr int TILE = KEYS * D * 2;     // bytes
+    const int warpgroup = rows.warpgroup, Sq = mask.Sq, Sk = mask.Sk;
+    const bool causal = mask.causal;
     const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
     const int own_handoff = HANDOFF_BARRIER + warpgroup,
               next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
-    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
-    const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
-    const int row = rows.first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+    const int row = row_of_lane(rows.first); // and row + 8
     // Keys that the last row of the work tile sees; that the warpgroup's last row sees, none if it
     // has no rows; that its first row sees. Tiles from whole_tiles on need the mask.
     const int block_keys = causal ? min(Sk, Sk - Sq + rows.end) : Sk;
@@ -152,16 +174,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
                                     : Sk;
     const int first_row_keys = causal ? min(Sk, Sk - Sq + rows.first + 1) : Sk;
     const int whole_tiles = max(0, first_row_keys) / KEYS;
-    uint32_t query[D / 16][4];
-    if constexpr (HELD) {
-        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
-        release_queries(m, warpgroup);
-    }
     float s[KEYS / 8][4];
-    uint32_t p[KEYS / 16][4];
-    float out[D / 8][4] = {};
-    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
     float correction[2];
 
     int tile = (block_keys + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
@@ -220,37 +233,94 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
             rescale<D>(out, correction);
         }
     }
-    if constexpr (!HELD) {
-        release_queries(m, warpgroup);
-    }
-    if (group_keys > 0) { // the values of the last tile
-        const int stage = step % STAGES, filled = step / STAGES % 2;
-        step++;
-        barrier_wait(m.v_full + 8 * stage, filled);
-        fence_registers(out);
-        wgmma_fence();
-        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
-        wgmma_commit();
-        wgmma_wait<0>();
-        fence_registers(out);
-        if (leader) {
-            barrier_arrive(m.v_empty + 8 * stage);
-        }
-    }
+    return group_keys > 0;
+}
 
-    if (rows.first >= rows.end) { // a small work tile has no rows for the last warpgroup
-        return;
+// same as step 29, g-work-tiles.cuh
+// Starts the product with the values of the last tile.
+template <int D>
+static __device__ __forceinline__ void start_last_values(const block_memory &m,
+                                                         float (&out)[D / 8][4],
+                                                         uint32_t (&p)[KEYS / 16][4], int step)
+{
+    constexpr int TILE = KEYS * D * 2; // bytes
+    const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
+    const int stage = step % STAGES, filled = step / STAGES % 2;
+    barrier_wait(m.v_full + 8 * stage, filled);
+    fence_registers(out);
+    wgmma_fence();
+    start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
+    wgmma_commit();
+}
+
+// same as step 29, g-work-tiles.cuh
+// Waits for that product.
+template <int D>
+static __device__ __forceinline__ void finish_last_values(const block_memory &m,
+                                                          float (&out)[D / 8][4], int &step)
+{
+    const int stage = step % STAGES;
+    step++;
+    wgmma_wait<0>();
+    fence_registers(out);
+    if (threadIdx.x % 128 == 0) {
+        barrier_arrive(m.v_empty + 8 * stage);
     }
+}
+
+// same as step 29, g-work-tiles.cuh
+// The rows, divided by their sums -> o, and lse, that of the head.
+template <int D>
+static __device__ __forceinline__ void store_result(const block_memory &m, const CUtensorMap *o_map,
+                                                    float *lse, float (&out)[D / 8][4],
+                                                    const float *row_max, const float *row_sum,
+                                                    const warpgroup_rows &rows, int Sq, float scale)
+{
+    const bool leader = threadIdx.x % 128 == 0;
+    const uint32_t o_tile = m.o_tiles + rows.warpgroup * 64 * D * 2;
     if (leader) {
         bulk_wait_read<0>(); // the results before these
     }
-    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
-    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
+    named_sync(WARPGROUP_BARRIER + rows.warpgroup, 128);
+    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row_of_lane(rows.first), Sq);
     fence_async_proxy();
-    named_sync(WARPGROUP_BARRIER + warpgroup, 128);
+    named_sync(WARPGROUP_BARRIER + rows.warpgroup, 128);
     if (leader) {
         tma_store(o_map, o_tile, 0, rows.first, 0, rows.head);
         bulk_commit();
+    }
+}
+
+// same as step 29, g-work-tiles.cuh
+// A consumer warpgroup: its rows of a work tile -> o, and lse, that of the head.
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
+                 const warpgroup_rows &rows, int &step, const key_mask &mask, float scale)
+{
+    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
+    const uint32_t q_rows = m.q_tiles + rows.warpgroup * 64 * D * 2;
+    const uint64_t q_tile = tile_descriptor(q_rows, 64 * 128);
+    uint32_t query[D / 16][4];
+    if constexpr (HELD) {
+        load_queries<D>(query, q_rows);
+        release_queries(m.q_empty, rows.warpgroup);
+    }
+    float out[D / 8][4] = {};
+    uint32_t p[KEYS / 16][4];
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    const bool values_left = attend_keys<D, WARPGROUPS>(m, query, q_tile, out, p, row_max, row_sum,
+                                                        rows, step, mask, scale);
+    if constexpr (!HELD) {
+        release_queries(m.q_empty, rows.warpgroup);
+    }
+    if (values_left) {
+        start_last_values<D>(m, out, p, step);
+        finish_last_values<D>(m, out, step);
+    }
+    if (rows.first < rows.end) { // a small work tile has no rows for the last warpgroup
+        store_result<D>(m, o_map, lse, out, row_max, row_sum, rows, mask.Sq, scale);
     }
 }
 
@@ -296,11 +366,11 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
         if (head < 0) {
             break;
         }
-        const work_tile rows = {head,
-                                __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64,
-                                __shfl_sync(0xffffffffu, handed_out->end, 0)};
-        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, rows, step,
-                                        Sq, Sk, causal, scale);
+        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
+        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq,
+                                        {warpgroup, head, first, end}, step, {Sq, Sk, causal},
+                                        scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();

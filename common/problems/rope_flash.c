@@ -15,6 +15,7 @@ typedef struct rotation {
     const kf_shape *s;
     const float *from;             /* [heads][S][D] */
     float *to, *off;               /* likewise; NULL: not wanted */
+    const kf_tensor *result;       /* gets want and bound; NULL: not wanted */
     int64_t S, first;              /* first: row of the tables of a head's first row */
     const double *cosines, *sines; /* [Sk][D/2] */
     double angle_error;
@@ -28,8 +29,10 @@ static float half_of(double value)
 static void rotate_row(void *context, int64_t row)
 {
     const rotation *t = context;
-    const double u = kf_unit_roundoff(KF_F32);
+    const double u = kf_unit_roundoff(KF_F32), u16 = kf_unit_roundoff(KF_F16);
     int64_t D = t->s->D, half = D / 2, at = (t->first + row % t->S) * half;
+    if (t->result && !t->result->checked[row])
+        return;
     for (int64_t i = 0; i < D; i++) {
         int64_t pair = i % half;
         double c = t->cosines[at + pair], s = t->sines[at + pair];
@@ -38,8 +41,12 @@ static void rotate_row(void *context, int64_t row)
         float rounded = half_of(exact);
         if (t->to)
             t->to[row * D + i] = rounded;
+        double e = kf_rotation_error(a, b, c, s, u, t->angle_error);
+        if (t->result) {
+            t->result->want[row * D + i] = exact;
+            t->result->bound[row * D + i] = e + u16 * (fabs(exact) + e) + 0x1p-25;
+        }
         if (t->off) {
-            double e = kf_rotation_error(a, b, c, s, u, t->angle_error);
             double below = rounded - half_of(exact - e), above = half_of(exact + e) - rounded;
             t->off[row * D + i] = (float)fmax(below, above);
         }
@@ -169,4 +176,36 @@ kf_cost kf_rope_flash_backward_cost(const kf_case *c)
 {
     kf_case plain = without_rotation(c);
     return kf_flash_backward_cost(&plain);
+}
+
+void kf_rope_keys_setup(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    int64_t key[4] = {s->B, s->H, s->Sk, s->D};
+    kf_input(run, "k", "BHSD", KF_F16, key);
+    kf_rope_tables(run);
+    kf_output(run, "k_rotated", "BHSD", KF_F16, key);
+}
+
+void kf_rope_keys_reference(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    kf_tensor *rotated = kf_find(run, "k_rotated");
+    double *both = angles(run);
+    kf_sample_rows(rotated->checked, (int64_t)s->B * s->H, s->Sk, 2.0 * s->D, run->seed);
+    rotation t = {.s = s,
+                  .from = kf_find(run, "k")->host,
+                  .result = rotated,
+                  .S = s->Sk,
+                  .cosines = both,
+                  .sines = both + (int64_t)s->Sk * (s->D / 2),
+                  .angle_error = run->extra_error};
+    kf_parallel(rotated->rows, rotate_row, &t);
+    free(both);
+}
+
+kf_cost kf_rope_keys_cost(const kf_case *c)
+{
+    double elements = (double)c->shape.B * c->shape.H * c->shape.Sk * c->shape.D;
+    return (kf_cost){.bytes = 4.0 * elements, .flops = 3.0 * elements};
 }

@@ -43,6 +43,13 @@ void kf_rope_flash_backward_setup(kf_run *run, kf_launch *forward);
 void kf_rope_flash_backward_reference(kf_run *run);
 kf_cost kf_rope_flash_backward_cost(const kf_case *c);
 
+/* Rotation of k alone: input k, cos, sin, output k_rotated. Bytes: k read and k_rotated written
+ * once. Flops: 3 per element. Rotation in fp32 is off as rope.h says; the result is rounded once.
+ */
+void kf_rope_keys_setup(kf_run *run);
+void kf_rope_keys_reference(kf_run *run);
+kf_cost kf_rope_keys_cost(const kf_case *c);
+
 #ifdef __cplusplus
 }
 #endif

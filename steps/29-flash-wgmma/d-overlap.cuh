@@ -12,7 +12,7 @@
 namespace overlap
 {
 
-enum { KEYS = 128, STAGES = 2, O_TILES = 0 };
+enum { KEYS = 128, STAGES = 2, Q_STAGES = 0 };
 
 // same as b-producer.cuh
 // Rows of a head, from first on, and how many tiles of keys they see.
@@ -176,14 +176,14 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 {
     constexpr int QUERIES = WARPGROUPS * 64;
     extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES, O_TILES>(shared_address(memory));
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES, Q_STAGES>(shared_address(memory));
     const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
     const work_tile work = {head, block_row, max(0, (block_keys + KEYS - 1) / KEYS)};
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
-    init_barriers<WARPGROUPS, STAGES, O_TILES>(m);
+    init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m);
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {

@@ -18,73 +18,17 @@
  *          one kernel too, or level with them. Where rows are short queries cost more than
  *          predicted: there the limit is missed. Fused loses everywhere.
  */
-#include "attention.cuh"
-#include "backward.cuh"
-#include "forward.cuh"
-#include "fused.cuh"
-#include "keys_alone.cuh"
-#include "made.cuh"
+#include "a-keys-once.cuh"
+#include "b-queries-inside.cuh"
+#include "c-keys-inside.cuh"
+#include "d-rotate-back.cuh"
+#include "hashed_inputs.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/rotate_halves.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
-enum { KEYS = 128, PASS_THREADS = 128 }; // per tile of the forward pass; per block of the pass
-
-// --- The pass over k -----------------------------------------------------------------------------
-
-// snippet: keys
-// k [heads][Sk][D] -> k_rotated, likewise
-// grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, of HEADS heads
-// cost: 4 bytes per element, and D floats of the tables per row of HEADS heads
-template <int D, int HEADS>
-__global__ void __launch_bounds__(PASS_THREADS)
-    rotate_keys(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
-{
-    constexpr int CHUNKS = D / 16; // of 8 columns, in half a row
-    const int64_t number = (int64_t)blockIdx.x * PASS_THREADS + threadIdx.x;
-    const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
-    const int first = blockIdx.y * HEADS;
-    // No kernel computes angles, so they are loaded while the kernel in front ends.
-    const int64_t angle = min(row, (int64_t)Sk - 1) * (D / 2) + column;
-    const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
-    const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
-    wait_for_previous(); // which may still read what this one writes
-    let_next_begin();    // it reads queries before it waits: the kernel that made them has ended
-    if (row >= Sk) {
-        return;
-    }
-    COUNT("table loads", 16);
-    const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
-    uint4 low[HEADS], high[HEADS];
-#pragma unroll
-    for (int i = 0; i < HEADS; i++) { // all loads first, for they take long
-        const int64_t mine = min(i, heads - 1 - first) * head; // there may be fewer heads
-        low[i] = *(const uint4 *)(k + at + mine);
-        high[i] = *(const uint4 *)(k + at + mine + D / 2);
-    }
-#pragma unroll
-    for (int i = 0; i < HEADS; i++) {
-        if (first + i < heads) {
-            uint4 x = low[i], y = high[i];
-            rotate_two<false>(&x.x, &y.x, make_float2(a.cosine.x, a.cosine.y),
-                              make_float2(a.sine.x, a.sine.y));
-            rotate_two<false>(&x.y, &y.y, make_float2(a.cosine.z, a.cosine.w),
-                              make_float2(a.sine.z, a.sine.w));
-            rotate_two<false>(&x.z, &y.z, make_float2(b.cosine.x, b.cosine.y),
-                              make_float2(b.sine.x, b.sine.y));
-            rotate_two<false>(&x.w, &y.w, make_float2(b.cosine.z, b.cosine.w),
-                              make_float2(b.sine.z, b.sine.w));
-            *(uint4 *)(k_rotated + at + i * head) = x;
-            *(uint4 *)(k_rotated + at + i * head + D / 2) = y;
-            if (column == 0) {
-                COUNT("K rotations", 1);
-            }
-            COUNT("element rotations", 16);
-        }
-    }
-}
-// end snippet: keys
+enum { KEYS = 128 }; // per tile of the forward pass
 
 // --- The forward pass ----------------------------------------------------------------------------
 
@@ -130,35 +74,54 @@ static void launch_keys(const kf_run *run, cudaStream_t stream)
     launch_by_width<launch_keys_of<64>, launch_keys_of<128>>(run, stream);
 }
 
-// Attention that rotates q; k: the name of the rotated keys. It may begin before the kernel in
-// front of it has ended.
+enum kernel { ATTENTION, QUERIES_INSIDE, KEYS_INSIDE }; // step 29's, rung b, rung c
+
+// q, k: the names of queries and keys. The kernel may begin before the one in front of it has
+// ended.
 template <int D, int WARPGROUPS>
-static void launch_rotating_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
+static void launch_flash_of(const kf_run *run, cudaStream_t stream, kernel which, const char *q,
+                            const char *k, int small)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = rotating::bytes_of_block<D, WARPGROUPS>();
+    const int heads = s.B * s.H, at_once = heads_at_once(&s), blocks = multiprocessors();
     const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(rotating::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    const int bytes = which == ATTENTION        ? work_tiles::bytes_of_block<D, WARPGROUPS>()
+                      : which == QUERIES_INSIDE ? rotating::bytes_of_block<D, WARPGROUPS>()
+                                                : fused::bytes_of_block<D, WARPGROUPS>();
     cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, rotating::flash<D, WARPGROUPS>, map_of(run, "q", 64),
-                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+    const cudaLaunchConfig_t config = launch_config(&attribute, true, all < blocks ? all : blocks,
+                                                    WARPGROUPS * 128 + 128, bytes, stream);
+    const CUtensorMap q_map = map_of(run, q, 64), k_map = map_of(run, k, KEYS);
+    const CUtensorMap v_map = map_of(run, "v", KEYS), o_map = map_of(run, "o", 64);
+    float *const lse = kf_f32(run, "lse");
+    if (which == ATTENTION) {
+        allow_shared(work_tiles::flash<D, WARPGROUPS>, bytes);
+        CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, q_map, k_map,
+                                      v_map, o_map, lse, heads, at_once, small, s.Sq, s.Sk,
+                                      s.causal));
+    } else if (which == QUERIES_INSIDE) {
+        allow_shared(rotating::flash<D, WARPGROUPS>, bytes);
+        CUDA_CHECK(cudaLaunchKernelEx(&config, rotating::flash<D, WARPGROUPS>, q_map, k_map, v_map,
+                                      o_map, tables_of(run), lse, heads, at_once, small, s.Sq, s.Sk,
+                                      s.causal));
+    } else {
+        allow_shared(fused::flash<D, WARPGROUPS>, bytes);
+        CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, WARPGROUPS>, q_map, k_map, v_map,
+                                      o_map, tables_of(run), lse, heads, at_once, small, s.Sq, s.Sk,
+                                      s.causal));
+    }
 }
 
-static void launch_rotating(const kf_run *run, cudaStream_t stream, const char *k)
+static void launch_flash(const kf_run *run, cudaStream_t stream, kernel which, const char *q,
+                         const char *k)
 {
     const cut c = best_cut(&run->shape);
     if (run->shape.D == 128) {
-        launch_rotating_of<128, 2>(run, stream, k, c.small);
+        launch_flash_of<128, 2>(run, stream, which, q, k, c.small);
     } else if (c.warpgroups == 2) {
-        launch_rotating_of<64, 2>(run, stream, k, c.small);
+        launch_flash_of<64, 2>(run, stream, which, q, k, c.small);
     } else {
-        launch_rotating_of<64, 3>(run, stream, k, c.small);
+        launch_flash_of<64, 3>(run, stream, which, q, k, c.small);
     }
 }
 
@@ -259,7 +222,7 @@ static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
         launch_by_width<launch_gradient<64>, launch_gradient<128>>(run, stream);
     } else {
         launch_keys(run, stream);
-        launch_rotating(run, stream, "k_rotated");
+        launch_flash(run, stream, QUERIES_INSIDE, "q", "k_rotated");
     }
 }
 
@@ -268,38 +231,12 @@ static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
 // Keys were rotated when they were stored.
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
-    launch_rotating(run, stream, "k_prerotated");
-}
-
-// Attention that rotates q and k.
-template <int D, int WARPGROUPS>
-static void launch_fused_of(const kf_run *run, cudaStream_t stream, int small)
-{
-    const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = fused::bytes_of_block<D, WARPGROUPS>();
-    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(fused::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, WARPGROUPS>, map_of(run, "q", 64),
-                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+    launch_flash(run, stream, QUERIES_INSIDE, "q", "k_prerotated");
 }
 
 static void launch_fused(const kf_run *run, cudaStream_t stream)
 {
-    const cut c = best_cut(&run->shape);
-    if (run->shape.D == 128) {
-        launch_fused_of<128, 2>(run, stream, c.small);
-    } else if (c.warpgroups == 2) {
-        launch_fused_of<64, 2>(run, stream, c.small);
-    } else {
-        launch_fused_of<64, 3>(run, stream, c.small);
-    }
+    launch_flash(run, stream, KEYS_INSIDE, "q", "k");
 }
 
 // A kernel that leaves something undone, or does it too early, fails when a launch of its kind is
@@ -309,48 +246,15 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
     launch_fused(run, stream);
     launch_fused(run, stream);
     launch_keys(run, stream);
-    launch_rotating(run, stream, "k_rotated");
-    launch_rotating(run, stream, "k_rotated");
+    launch_flash(run, stream, QUERIES_INSIDE, "q", "k_rotated");
+    launch_flash(run, stream, QUERIES_INSIDE, "q", "k_rotated");
     launch_keys(run, stream);
-    launch_rotating(run, stream, "k_rotated");
-}
-
-// Attention alone, on rotated q and k.
-template <int D, int WARPGROUPS>
-static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, const char *q,
-                                 const char *k, int small)
-{
-    const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
-    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, q, 64),
-                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
-}
-
-static void launch_attention_of(const kf_run *run, cudaStream_t stream, const char *q,
-                                const char *k)
-{
-    const cut c = best_cut(&run->shape);
-    if (run->shape.D == 128) {
-        launch_work_tiles_of<128, 2>(run, stream, q, k, c.small);
-    } else if (c.warpgroups == 2) {
-        launch_work_tiles_of<64, 2>(run, stream, q, k, c.small);
-    } else {
-        launch_work_tiles_of<64, 3>(run, stream, q, k, c.small);
-    }
+    launch_flash(run, stream, QUERIES_INSIDE, "q", "k_rotated");
 }
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
 {
-    launch_attention_of(run, stream, "q_prerotated", "k_prerotated");
+    launch_flash(run, stream, ATTENTION, "q_prerotated", "k_prerotated");
 }
 
 // o, dout, lse -> the inputs of the main kernel, by step 31's kernel, which rotates nothing.
@@ -401,7 +305,7 @@ static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
         one_kernel::launch_back(run, stream);
     } else {
         one_kernel::launch(run, stream);
-        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+        launch_flash(run, stream, ATTENTION, "q_rotated", "k_rotated");
     }
 }
 
@@ -412,7 +316,7 @@ static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
         op_by_op::launch_back(run, stream);
     } else {
         op_by_op::launch(run, stream);
-        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+        launch_flash(run, stream, ATTENTION, "q_rotated", "k_rotated");
     }
 }
 
@@ -437,8 +341,8 @@ static void setup_backward(kf_run *run)
 }
 
 static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
-static const pass keys = {keys_alone::setup, keys_alone::reference, keys_alone::cost};
-static const pass enormous = {made::setup, made::reference, kf_rope_flash_cost};
+static const pass keys = {kf_rope_keys_setup, kf_rope_keys_reference, kf_rope_keys_cost};
+static const pass enormous = {hashed_inputs::setup, hashed_inputs::reference, kf_rope_flash_cost};
 static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
                               kf_rope_flash_backward_cost};
 

@@ -1,5 +1,5 @@
-/* made.cuh: a case whose keys and values do not fit on the host: each value is a hash of its index,
- * so the device computes all of them, and the host those that a reference needs.
+/* hashed_inputs.cuh: a case whose keys and values do not fit on the host: each value is a hash of
+ * its index, so the device computes all of them, and the host those that a reference needs.
  *
  * Scores are so steep that a query sees a few keys well: o is a sum of few values, and a row of
  * another head, or rotated for another position, gives another result. */
@@ -12,7 +12,7 @@
 #include <cuda_fp16.h>
 #include <stdlib.h>
 
-namespace made
+namespace hashed_inputs
 {
 
 // -2 to 2 in steps of 2^-9, which fp16 has
@@ -80,4 +80,4 @@ static void reference(kf_run *run)
     free(k);
 }
 
-} // namespace made
+} // namespace hashed_inputs

@@ -1,4 +1,4 @@
-/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back before it
+/* d-rotate-back: step 30's d-late over rotated queries and keys, with dk rotated back before it
  * leaves the registers; and the kernels before and after, which also rotate q and rotate dq
  * back. */
 #pragma once
