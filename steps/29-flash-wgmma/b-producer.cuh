@@ -30,6 +30,49 @@ static constexpr int bytes_of_block()
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void load_tiles(const block_memory &m, const CUtensorMap *q_map,
                                                   const CUtensorMap *k_map,
+                                                  const CUtensorMap *v_map, work_tile work);
+
+// A consumer warpgroup: its 64 rows of the work tile -> o, and lse, that of the head.
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void attend(const block_memory &m, const CUtensorMap *o_map,
+                                              float *lse, int warpgroup, work_tile work, int Sq,
+                                              int Sk, bool causal, float scale);
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]
+// cost: as a-one-role
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int QUERIES = WARPGROUPS * 64;
+    extern __shared__ __align__(1024) char memory[];
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES, Q_STAGES>(shared_address(memory));
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
+    const int head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
+    const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
+    const work_tile work = {head, block_row, max(0, (block_keys + KEYS - 1) / KEYS)};
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m);
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 == 0) {
+            load_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, work);
+        }
+        return;
+    }
+
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    attend<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, work, Sq, Sk, causal,
+                          scale);
+}
+
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void load_tiles(const block_memory &m, const CUtensorMap *q_map,
+                                                  const CUtensorMap *k_map,
                                                   const CUtensorMap *v_map, work_tile work)
 {
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
@@ -56,7 +99,6 @@ static __device__ __forceinline__ void load_tiles(const block_memory &m, const C
     }
 }
 
-// A consumer warpgroup: its 64 rows of the work tile -> o, and lse, that of the head.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void attend(const block_memory &m, const CUtensorMap *o_map,
                                               float *lse, int warpgroup, work_tile work, int Sq,
@@ -127,38 +169,6 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
         bulk_commit();
         bulk_wait<0>();
     }
-}
-
-// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]
-// cost: as a-one-role
-template <int D, int WARPGROUPS>
-__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
-    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int Sq, int Sk, bool causal)
-{
-    constexpr int QUERIES = WARPGROUPS * 64;
-    extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES, Q_STAGES>(shared_address(memory));
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
-    const int head = blockIdx.y;
-    const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
-    const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
-    const work_tile work = {head, block_row, max(0, (block_keys + KEYS - 1) / KEYS)};
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
-    init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m);
-    if (warpgroup == WARPGROUPS) { // the producer
-        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
-        if (threadIdx.x % 128 == 0) {
-            load_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, work);
-        }
-        return;
-    }
-
-    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
-    attend<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, work, Sq, Sk, causal,
-                          scale);
 }
 
 } // namespace producer

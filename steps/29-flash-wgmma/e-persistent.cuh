@@ -53,6 +53,64 @@ template <int D, int WARPGROUPS, bool EARLY>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
                 const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
+                int Sk, bool causal);
+
+// A consumer warpgroup: its 64 rows of a work tile, whose rows begin at block_row -> o, and lse,
+// that of the head. step: counts the tiles of all work tiles.
+template <int D, int WARPGROUPS, weigh_function SOFTMAX>
+static __device__ __forceinline__ void
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int block_row, int &step, int Sq, int Sk, bool causal, float scale);
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]; only one launch may run at a time
+// cost: as d-overlap
+template <int D, int WARPGROUPS, bool EARLY, weigh_function SOFTMAX>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          float *lse, int heads, int at_once, int Sq, int Sk, bool causal)
+{
+    extern __shared__ __align__(1024) char memory[];
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
+    work_tile *const handed_out =
+        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
+    init_barriers<WARPGROUPS, STAGES>(m);
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 == 0) {
+            load_work_tiles<D, WARPGROUPS, EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
+                                                  at_once, Sq, Sk, causal);
+        }
+        return;
+    }
+
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
+    }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    int step = 0;
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_full, iteration % 2);
+        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
+        if (head < 0) {
+            break;
+        }
+        const int block_row = __shfl_sync(0xffffffffu, handed_out->block, 0) * WARPGROUPS * 64;
+        attend_work_tile<D, WARPGROUPS, SOFTMAX>(m, &o_map, lse + (int64_t)head * Sq, warpgroup,
+                                                 head, block_row, step, Sq, Sk, causal, scale);
+    }
+    if (threadIdx.x % 128 == 0) {
+        bulk_wait<0>();
+    }
+}
+
+template <int D, int WARPGROUPS, bool EARLY>
+static __device__ __forceinline__ void
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
                 int Sk, bool causal)
 {
     constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
@@ -91,8 +149,6 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
     // end snippet: last
 }
 
-// A consumer warpgroup: its 64 rows of a work tile, whose rows begin at block_row -> o, and lse,
-// that of the head. step: counts the tiles of all work tiles.
 template <int D, int WARPGROUPS, weigh_function SOFTMAX>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
@@ -204,51 +260,6 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     if (leader) {
         tma_store(o_map, o_tile, 0, block_row + warpgroup * 64, 0, head);
         bulk_commit();
-    }
-}
-
-// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]; only one launch may run at a time
-// cost: as d-overlap
-template <int D, int WARPGROUPS, bool EARLY, weigh_function SOFTMAX>
-__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
-    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int heads, int at_once, int Sq, int Sk, bool causal)
-{
-    extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
-    work_tile *const handed_out =
-        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
-    init_barriers<WARPGROUPS, STAGES>(m);
-    if (warpgroup == WARPGROUPS) { // the producer
-        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
-        if (threadIdx.x % 128 == 0) {
-            load_work_tiles<D, WARPGROUPS, EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
-                                                  at_once, Sq, Sk, causal);
-        }
-        return;
-    }
-
-    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
-    if (warpgroup == WARPGROUPS - 1) {
-        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
-    }
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
-    int step = 0;
-    for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_full, iteration % 2);
-        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
-        if (head < 0) {
-            break;
-        }
-        const int block_row = __shfl_sync(0xffffffffu, handed_out->block, 0) * WARPGROUPS * 64;
-        attend_work_tile<D, WARPGROUPS, SOFTMAX>(m, &o_map, lse + (int64_t)head * Sq, warpgroup,
-                                                 head, block_row, step, Sq, Sk, causal, scale);
-    }
-    if (threadIdx.x % 128 == 0) {
-        bulk_wait<0>();
     }
 }
 

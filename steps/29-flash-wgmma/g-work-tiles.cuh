@@ -51,8 +51,84 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
 // left. A launch resets both to zero for the next.
 static __device__ int counters[2];
 
+// A consumer warpgroup's 64 rows of a work tile, from `first` on; rows from `end` on do not exist.
+typedef struct warpgroup_rows {
+    int warpgroup, head, first, end;
+} warpgroup_rows;
+
+// Which keys a query sees.
+typedef struct key_mask {
+    int Sq, Sk;
+    bool causal;
+} key_mask;
+
 // The producer: loads the queries of one work tile after the other, and their tiles of keys and
 // values.
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
+                int Sq, int Sk, bool causal);
+
+// A consumer warpgroup: its rows of a work tile -> o, and lse, that of the head.
+// step: counts the tiles of all work tiles.
+template <int D, int WARPGROUPS>
+static __device__ __forceinline__ void
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
+                 const warpgroup_rows &rows, int &step, const key_mask &mask, float scale);
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]; only one launch may run at a time
+// cost: as d-overlap, without the products of tiles that a warpgroup does not see
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
+{
+    extern __shared__ __align__(1024) char memory[];
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
+    work_tile *const handed_out =
+        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
+    init_barriers<WARPGROUPS, STAGES>(m);
+    // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
+    // here for the last block.
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 == 0) {
+            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
+                                           small, Sq, Sk, causal);
+        }
+        return;
+    }
+
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
+    }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    int step = 0;
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_full, iteration % 2);
+        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
+        if (head < 0) {
+            break;
+        }
+        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
+        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq,
+                                        {warpgroup, head, first, end}, step, {Sq, Sk, causal},
+                                        scale);
+    }
+    if (threadIdx.x % 128 == 0) {
+        bulk_wait<0>();
+    }
+}
+
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
@@ -122,17 +198,6 @@ static __device__ __forceinline__ void release_queries(uint32_t q_empty, int war
         barrier_arrive(q_empty);
     }
 }
-
-// A consumer warpgroup's 64 rows of a work tile, from `first` on; rows from `end` on do not exist.
-typedef struct warpgroup_rows {
-    int warpgroup, head, first, end;
-} warpgroup_rows;
-
-// Which keys a query sees.
-typedef struct key_mask {
-    int Sq, Sk;
-    bool causal;
-} key_mask;
 
 // Row and row + 8 of this lane.
 static __device__ __forceinline__ int row_of_lane(int first)
@@ -282,7 +347,6 @@ static __device__ __forceinline__ void store_result(const block_memory &m, const
     }
 }
 
-// A consumer warpgroup: its rows of a work tile -> o, and lse, that of the head.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
@@ -311,58 +375,6 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
     }
     if (rows.first < rows.end) { // a small work tile has no rows for the last warpgroup
         store_result<D>(m, o_map, lse, out, row_max, row_sum, rows, mask.Sq, scale);
-    }
-}
-
-// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]; only one launch may run at a time
-// cost: as d-overlap, without the products of tiles that a warpgroup does not see
-template <int D, int WARPGROUPS>
-__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
-    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
-{
-    extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
-    work_tile *const handed_out =
-        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
-    init_barriers<WARPGROUPS, STAGES>(m);
-    // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
-    // here for the last block.
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-
-    if (warpgroup == WARPGROUPS) { // the producer
-        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
-        if (threadIdx.x % 128 == 0) {
-            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
-                                           small, Sq, Sk, causal);
-        }
-        return;
-    }
-
-    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
-    if (warpgroup == WARPGROUPS - 1) {
-        named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
-    }
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
-    int step = 0;
-    for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_full, iteration % 2);
-        const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
-        if (head < 0) {
-            break;
-        }
-        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
-        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
-        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq,
-                                        {warpgroup, head, first, end}, step, {Sq, Sk, causal},
-                                        scale);
-    }
-    if (threadIdx.x % 128 == 0) {
-        bulk_wait<0>();
     }
 }
 

@@ -26,10 +26,7 @@ static void add_three_layer(const neox_net *net, int layer, const half *x, half 
                             cudaStream_t stream)
 {
     const int64_t count = (int64_t)net->T * net->c.hidden;
-    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
-    launch_attention(net, layer, net->normed1, stream);
-    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
-    launch_mlp(net, layer, net->normed2, stream);
+    launch_branches(net, layer, x, stream);
     add_three<<<add_blocks(count / 8), ADD_THREADS, 0, stream>>>(net->mlp, net->attention, x, y,
                                                                  count);
     CUDA_CHECK_LAUNCH();

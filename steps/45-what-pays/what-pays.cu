@@ -26,12 +26,6 @@
 #include "harness/problem.h"
 #include "neox/calls.cuh"
 
-template <neox_layer layer>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    launch_case(run, layer, stream);
-}
-
 // snippet: replay
 /* `launch` as one graph: captured at the first call with this memory, whose addresses the graph
  * holds, and replayed from then on. A stream that is being captured itself gets the kernels: a
@@ -65,7 +59,7 @@ static void as_graph(const kf_run *run, cudaStream_t stream)
 /* Right, and x of every layer is bit for bit what the plain path leaves. */
 static bool same_bits(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const int64_t differ = neox_other_bits(run, launch<parallel_layer>);
+    const int64_t differ = neox_other_bits(run, launch_case<parallel_layer>);
     snprintf(why, size,
              "predicted the bits of the plain path; seen %lld of %lld elements that differ",
              (long long)differ, (long long)kf_find(run, "hidden")->count);
@@ -79,50 +73,25 @@ static bool one_token(const kf_case *c)
 }
 
 static const kf_case cases[] = {
-    {.name = "tiny",
-     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tiny-decode",
-     .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tiny},
-    {.name = "tied",
-     .shape = {.H = 2, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_tied},
-    {.name = "long", // more keys than a block has threads, more tokens than it takes at once
-     .shape = {.H = 2, .Sk = 300, .D = 20, .R = 4, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_long},
-    {.name = "ties",
-     .shape = {.H = 3, .Sk = 3, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_ties},
-    {.name = "far",
-     .shape = {.H = 3, .Sk = 3, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY,
-     .data = &neox_far},
-    {.name = "prompt",
-     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE,
-     .data = &neox_opticks},
-    {.name = "decode",
-     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .data = &neox_opticks},
-    {.name = "pythia",
-     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE,
-     .data = &neox_pythia},
+    NEOX_TINY("tiny", 5, 5, KF_VERIFY_ONLY), // new tokens, positions
+    NEOX_TINY("tiny-decode", 1, 7, KF_VERIFY_ONLY),
+    NEOX_TIED("tied", 1, 9, KF_VERIFY_ONLY),
+    // more keys than a block has threads, more tokens than it takes at once
+    NEOX_LONG("long", 1, 300, KF_VERIFY_ONLY),
+    NEOX_TIES("ties", 1, 3, KF_VERIFY_ONLY),
+    NEOX_FAR("far", 1, 3, KF_VERIFY_ONLY),
+    NEOX_OPTICKS("prompt", 48, 48, KF_VERIFY_ONLY | KF_LARGE),
+    NEOX_OPTICKS("decode", 1, 128, 0),
+    NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
 };
 
 static const kf_variant variants[] = {
     {.name = "plain",
      .about = "every operation a kernel, launched one by one",
-     .launch = launch<parallel_layer>},
+     .launch = launch_case<parallel_layer>},
     {.name = "add3",
      .about = "one add of three for two of two",
-     .launch = launch<add_three_layer>,
+     .launch = launch_case<add_three_layer>,
      .predicted = same_bits},
     {.name = "add3-norm",
      .about = "the same kernel also computes the next layer's norms",
@@ -146,11 +115,11 @@ static const kf_variant variants[] = {
      .applies = one_token},
     {.name = "graph",
      .about = "plain as one CUDA graph",
-     .launch = as_graph<launch<parallel_layer>>,
+     .launch = as_graph<launch_case<parallel_layer>>,
      .predicted = same_bits},
     {.name = "graph-add3",
      .about = "add3 as one CUDA graph",
-     .launch = as_graph<launch<add_three_layer>>,
+     .launch = as_graph<launch_case<add_three_layer>>,
      .predicted = same_bits},
     {.name = "graph-norm",
      .about = "add3-norm as one CUDA graph",
