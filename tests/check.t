@@ -304,7 +304,7 @@ my @told = split /\n/, $wrong // "";
 is(scalar @told, @expected + 1, "and what it may not") or diag($sides{out}, $sides{err});
 is(substr($told[$_] // "", 0, length $expected[$_]), $expected[$_], "sides.cu: $expected[$_]") for 0 .. $#expected;
 
-# What check cannot follow ends the kernel, and is no "no findings".
+# An mbarrier that check cannot follow ends the kernel, which must not be "no findings".
 spew("$dir/grid.cu", <<'END');
 #include <cooperative_groups.h>
 __global__ void keeps()

@@ -244,7 +244,7 @@ typedef struct query_source {
     int head;
 } query_source;
 
-// What a warp uses with each tile of queries. Of what has stages, the first one.
+// Operands of a warp for every tile of queries: addresses and descriptors are of the first stage.
 typedef struct warp_share {
     backward_args a;
     block_place b;
@@ -259,8 +259,8 @@ typedef struct warp_share {
     float *sums;                // the warp's share of dq in the first tile: 16 rows, 64 columns
 } warp_share;
 
-// What a warp computes from a tile of queries: scores or their probabilities, dP and its share of
-// dq; P and dS as operands. Declared in the loop over tiles and not in the function that it calls:
+// Results of a warp for a tile of queries: scores or their probabilities, dP and its share of dq;
+// P and dS as operands. Declared in the loop over tiles and not in the function that it calls:
 // there ptxas takes 18 registers more (step 30's a-red, D = 64).
 template <int D>
 struct tile_fragments {
@@ -268,7 +268,7 @@ struct tile_fragments {
     uint32_t p[tile_queries<D>() / 16][4], ds[tile_queries<D>() / 16][4];
 };
 
-// memory: what begins with t.k
+// memory: begins with t.k
 template <int D>
 static __device__ __forceinline__ warp_share share_of_warp(char *memory, const block_tiles &t,
                                                            const block_place &b,
