@@ -10,7 +10,7 @@
 
 // snippet: map
 // A tensor [BH][S][D] -> a map whose boxes are tiles of `rows` rows. The columns are split, because
-// a swizzled box has at most 64. S is Sk for k, v and their gradients, else Sq.
+// a swizzled box has at most 64. S is Sk if there is a k or a v in the tensor's name, else Sq.
 static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
 {
     const kf_shape s = run->shape;

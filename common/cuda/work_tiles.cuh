@@ -15,11 +15,10 @@ namespace work_tiles
 
 enum { SMALL = 128 }; // rows of a small work tile
 
-// Large work tiles of a head, `large` rows each. The head's first rows are in `small` small work
-// tiles.
-static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small, int large)
+// Large work tiles of a head, of large_rows rows each, behind small_tiles small ones.
+static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small_tiles, int large_rows)
 {
-    return (Sq - small * SMALL + large - 1) / large;
+    return (Sq - small_tiles * SMALL + large_rows - 1) / large_rows;
 }
 
 } // namespace work_tiles

@@ -14,8 +14,8 @@
  *          with rows padded by a word. Time on large arrays: all bytes come from device memory
  *          once, so only 32 sectors per request and 32-way conflicts show. float4 changes nothing.
  * Outcome  The counts come out, and the GPU counts the same; both of the slow ways do show. But
- *          float4 is much faster: with one load of 4 bytes per thread the memory has to wait. Four
- *          loads of 4 bytes do as well as one of 16 (four-loads was added to find that out).
+ *          float4 is much faster: one load of 4 bytes per thread keeps too few bytes in flight.
+ *          Four such loads do as well as one of 16 bytes (four-loads was added to find that out).
  */
 #include "harness/harness.h"
 
@@ -63,7 +63,7 @@ __global__ void four_a_lane(const float *x, float *y, int n)
     if (i < fours) {
         ((float4 *)y)[i] = ((const float4 *)x)[i];
     } else if (i < fours + n % 4) {
-        const int e = 3 * fours + i;
+        const int e = 4 * fours + (i - fours);
         y[e] = x[e];
     }
 }
@@ -336,7 +336,7 @@ static const kf_case cases[] = {
     // Four per lane: 255 threads for groups of four and three more, in two blocks of 256.
     {.name = "n1023", .shape = MATRIX(33, 31), .flags = KF_VERIFY_ONLY},
     {.name = "n1025", .shape = MATRIX(25, 41), .flags = KF_VERIFY_ONLY},
-    // A thread's last load inside the array is its second (here, with whole scales) or third.
+    // four-loads: in the last block no thread's third load (n1312), or fourth (n1632), is inside.
     {.name = "n1312", .shape = MATRIX(32, 41), .flags = KF_VERIFY_ONLY},
     {.name = "n1632", .shape = MATRIX(32, 51), .flags = KF_VERIFY_ONLY},
     {.name = "n10007", .shape = MATRIX(10007, 1), .flags = KF_VERIFY_ONLY},

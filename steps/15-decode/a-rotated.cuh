@@ -1,4 +1,5 @@
 /* a-rotated: attention of a few queries over a share of the keys, which are rotated already.
+ * Queries are rotated as they are loaded, unless R is 0.
  *
  * A group of lanes takes every GROUPS-th key of its block's share, KEYS of them at a time, and sums
  * up for each query. In the end the groups of the block are joined. */

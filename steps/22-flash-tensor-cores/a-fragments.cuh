@@ -1,8 +1,8 @@
 /* a-fragments: tensor cores, and every operand straight from device memory.
  *
- * A lane loads the halves that mma needs from it. P goes through shared memory, as a matrix that
- * is written and read again. (Each lane reads only what it has written itself, which leads to
- * rung e.) */
+ * Each lane loads the halves that mma takes from that lane. P goes through shared memory, as a
+ * matrix that is written and read again. (Each lane reads only what it has written itself, which
+ * leads to rung e.) */
 #pragma once
 
 #include "cuda/flash_rows.cuh"

@@ -10,13 +10,14 @@
  *
  * Idea     A warpgroup multiplies straight from the tiles that TMA brings (wgmma). Remove, one per
  *          rung, the causes of idle tensor cores. A rung is a file; f is polynomial.cuh.
- * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
+ * Predict  a: no operand passes a register: 1.5 times as fast as step 23. b: no barrier for all: a
  *          tenth at D = 64. c: softmax of one warpgroup while another multiplies: a tenth at D =
  *          128. d: the same in one warpgroup: a twentieth on top. e: under a mask a twentieth. f:
  *          exponentials are the limit at D = 64, an eighth fewer is a twentieth. g: two sizes, and
  *          tiles left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
- * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: softmaxes coincide. d an
- *          eighth at D = 128, e by order under a mask, g with few work tiles. f loses a twentieth.
+ * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: softmaxes coincide. d
+ *          gains an eighth at D = 128, e only by its order under a mask, g with few work tiles. f
+ *          loses a twentieth.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"

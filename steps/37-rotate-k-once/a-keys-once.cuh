@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(PASS_THREADS)
     const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
     const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
     wait_for_previous(); // which may still read what this one writes
-    let_next_begin();    // it reads queries before it waits: the kernel that made them has ended
+    let_next_begin();    // not before: the next kernel reads queries before it waits itself
     if (row >= Sk) {
         return;
     }

@@ -203,9 +203,8 @@ static __device__ __forceinline__ void reset_counters()
     }
 }
 
-// The next work tile is handed out behind the copies of the tile of keys that has this many tiles
-// behind it. So its queries come early enough, and not in front of copies that a consumer waits
-// for.
+// The producer hands out the next work tile when it has requested key tile AHEAD (tiles go down to
+// 0): early enough for the next queries, and not in front of copies that a consumer waits for.
 enum { AHEAD = 1 };
 
 template <int D, int WARPGROUPS>

@@ -1,7 +1,7 @@
-/* c-keys-inside: b-queries-inside, and its keys come as they are, with work for three idle warps of
- * the producer's warpgroup. They rotate each tile of keys in shared memory, before the consumers
- * may multiply by it. It saves the pass over k, but each work tile rotates anew all keys that it
- * sees. */
+/* c-keys-inside: as b-queries-inside, but keys come unrotated. Three warps of the producer's
+ * warpgroup, idle in b, rotate each tile of keys in shared memory before consumers may multiply by
+ * it. It saves the pass over k, but each work tile rotates anew all keys that it sees.
+ * b-queries-inside.cuh is included before this file. */
 #pragma once
 
 #include "cuda/wgmma_forward.cuh"
@@ -12,7 +12,7 @@ namespace fused
 
 using namespace rotating;
 
-enum { ROTATING_WARPS = 3 }; // warps
+enum { ROTATING_WARPS = 3 }; // of the producer's four; the first one loads
 
 // As b's, and barriers that say that a tile of k has come.
 template <int D, int WARPGROUPS>

@@ -53,8 +53,8 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned bloc
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
 }
 
-// Heads that share a thread's angles: four, which saves most reads of the tables, unless that
-// leaves too few blocks to keep the device busy.
+// The pass over k. A thread's angles serve four heads, which saves most reads of the tables, or one
+// head where four would leave too few blocks to keep the device busy.
 template <int D>
 static void launch_keys_of(const kf_run *run, cudaStream_t stream)
 {

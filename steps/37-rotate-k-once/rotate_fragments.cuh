@@ -1,6 +1,7 @@
-/* rotate_fragments.cuh: RoPE on rows that a warp has as fragments. A lane has columns 8n + 2t and
- * the next of rows g and g + 8, and the same columns of the other half of the row: both elements of
- * a pair. Fragments, g and t: tensor_cores.cuh.
+/* rotate_fragments.cuh: the tables of RoPE, and a lane's angles for rows that its warp has as
+ * fragments, for rotate_back in d-rotate-back.cuh. A lane has columns 8n + 2t and the next of rows
+ * g and g + 8, and the same columns of the other half of the row: both elements of a pair.
+ * Fragments, g and t: tensor_cores.cuh.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* a-add-three: one add of three terms in place of two adds of two.
  *
  * A layer ends in (mlp + attention) + x. The first sum stays in registers: one launch less, and a
- * third of the bytes. It is rounded to fp16 all the same, so that no bit of y changes. */
+ * third fewer bytes. It is rounded to fp16 all the same, so that no bit of y changes. */
 #pragma once
 
 #include "neox/layers.cuh"

@@ -51,17 +51,18 @@ static void launch_first_pair(const neox_net *net, int layer, enum start start, 
 // snippet: rotate-and-attend
 /* Attention of the one new token: qkv [heads][3][D], tables [positions][R/2], caches
  * [heads][positions][D], context [heads][D]. */
-typedef struct attention_of {
+typedef struct attention_args {
     half *qkv;
     const int *past;
     const float *cosine, *sine;
     half *keys, *values, *context;
     int heads, positions, D, R;
     float scale;
-} attention_of;
+} attention_args;
 
-// One head, by a block, which reads its new key back
-static __device__ __forceinline__ void attend_head(attention_of a, int head)
+// Attention of one head by one block, which appends the new key and value to the caches and reads
+// them from there
+static __device__ __forceinline__ void attend_head(attention_args a, int head)
 {
     const int position = *a.past;
     const int64_t cache = (int64_t)head * a.positions * a.D;
@@ -78,13 +79,13 @@ static __device__ __forceinline__ void attend_head(attention_of a, int head)
 }
 
 // qkv -> caches appended to, context; one block per head; cost: 4 D bytes per key and head
-static __global__ void rotate_and_attend(attention_of a)
+static __global__ void rotate_and_attend(attention_args a)
 {
     attend_head(a, blockIdx.x);
 }
 // end snippet: rotate-and-attend
 
-static attention_of attention(const neox_net *net, int layer)
+static attention_args attention_args_of(const neox_net *net, int layer)
 {
     half *keys = neox_cache(net, net->k_cache, layer);
     half *values = neox_cache(net, net->v_cache, layer);
@@ -96,7 +97,7 @@ static attention_of attention(const neox_net *net, int layer)
 static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
 {
     rotate_and_attend<<<net->c.heads, NEOX_THREADS, attention_memory(net), stream>>>(
-        attention(net, layer));
+        attention_args_of(net, layer));
     CUDA_CHECK_LAUNCH();
 }
 

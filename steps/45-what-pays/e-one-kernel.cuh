@@ -14,7 +14,7 @@ static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks 
 // registers as its most demanding branch, which is attention. The launch bound limits them, so that
 // as many blocks fit as the threads of an SM allow.
 static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
-    attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
+    attend_and_down(attention_args a, const half *up, matrix down, half *mlp)
 {
     let_next_start();
     wait_for_previous();
@@ -32,7 +32,7 @@ static void in_one_kernel(const neox_net *net, int layer, enum start start, cuda
     const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
     const size_t shared = attention_memory(net);
     const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, shared, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, attend_and_down, attention(net, layer), net->up, down,
-                                  net->mlp));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, attend_and_down, attention_args_of(net, layer), net->up,
+                                  down, net->mlp));
     launch_dense_and_sum(net, layer, start, stream);
 }

@@ -1,8 +1,8 @@
-/* f-early: every kernel of a layer may begin before the kernel in front of it has ended.
+/* f-early: every kernel of a layer may begin before the kernel in front of it has ended, so that
+ * its blocks already stand on the device then. wait_for_previous and let_next_start: rows.cuh.
  *
- * Its blocks are in their places when the kernel in front ends; rows.cuh has what they call.
- * Whether they begin early is up to the launch: c to e launch the same step of the model SERIAL. It
- * stands here, with its kernels outside of the pairs. */
+ * launch_paired below runs one token for rungs c to f. They differ in `rest`, the part of a layer
+ * after its first pair. Only f passes EARLY; with SERIAL each kernel waits for the one before. */
 #pragma once
 
 #include "e-one-kernel.cuh"

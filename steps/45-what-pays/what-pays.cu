@@ -85,6 +85,7 @@ static const kf_case cases[] = {
     NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
 };
 
+// add3 is rung a, add3-norm b, pairs c, beside d, horizontal e, early f; together is f as a graph.
 static const kf_variant variants[] = {
     {.name = "plain",
      .about = "every operation a kernel, launched one by one",

@@ -17,7 +17,7 @@ our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors
     small_cases header_says architecture too_large asked unknown_phrases has_model older_steps instrumented_programs tested_book check_rules), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
-# Returns a hash: code, out, err.
+# Returns a hash: code, out, err. ARGS, BACKEND and ARCH are taken out, also of these: write them into the command.
 sub run {
     my ($command, %env) = @_;
     local %ENV = (%ENV, %env);

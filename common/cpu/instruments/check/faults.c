@@ -1,5 +1,5 @@
-/* Findings that are no access: an index beyond its array, faults, warnings; and how a program
- * begins and ends. */
+/* Findings that are no access: an index beyond its array, faults, warnings; and the hooks at the
+ * begin and the end of a program: at_end reports leaks and then all findings. */
 
 #include "instruments/check/state/check.h"
 #include "cpu/trace.h"

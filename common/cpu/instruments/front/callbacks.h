@@ -1,5 +1,6 @@
-/* The calls that -fsanitize=thread adds at each load and store, for the file that defines
- * seen(). */
+/* Definitions, for the file of an instrument that defines seen(): the functions that
+ * -fsanitize=thread calls at each load and store, and those that kernels call in place of memcpy,
+ * memmove and memset. */
 #include "device/device.h"
 #include "instruments/front/symbols.h"
 #include "device/hooks.h"
