@@ -120,6 +120,10 @@ typedef struct kf_program {
     bool (*reads_model)(const kf_case *c) KF_ZERO;
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+/* A table of a program and its length: KF_TABLE(timings, timings) sets .timings and .n_timings.
+ * KF_TABLES sets the two that every step has. */
+#define KF_TABLE(name, array) .name = (array), .n_##name = KF_COUNT_OF(array)
+#define KF_TABLES(of_cases, of_variants) KF_TABLE(cases, of_cases), KF_TABLE(variants, of_variants)
 /* Runs the program as its command line says and returns its exit code. */
 int kf_main(const kf_program *program, int argc, char **argv);
 

@@ -386,10 +386,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "00-memory-access",
         .title = "one copy, many ways for a warp to reach the same bytes",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = cost,

@@ -210,10 +210,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "01-naive-attention",
         .title = "attention as three kernels, with the S x S matrix in memory",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

@@ -184,10 +184,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "03-block-reduce-bug",
         .title = "a block reduction whose result reaches one warp of eight",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

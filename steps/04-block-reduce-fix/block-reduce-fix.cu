@@ -237,10 +237,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "04-block-reduce-fix",
         .title = "the fix, the second bug that it hides, and the right version",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

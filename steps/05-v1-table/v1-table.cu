@@ -274,8 +274,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "05-v1-table",
         .title = "V1, both rotations inside attention, cosines and sines from a table",
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLE(variants, variants),
         .setup = setup,
     };
     return ladder_main(&program, argc, argv);

@@ -353,10 +353,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "06-v1-float4",
         .title = "V1 with 16-byte loads of q, k, cosines and sines",
-        .cases = ladder_more_heads,
-        .n_cases = KF_COUNT_OF(ladder_more_heads),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(ladder_more_heads, variants),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -386,10 +386,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "07-v2-sincos",
         .title = "V2, no table: cosines and sines computed where they are needed",
-        .cases = ladder_more_heads,
-        .n_cases = KF_COUNT_OF(ladder_more_heads),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(ladder_more_heads, variants),
         .setup = setup,
     };
     return ladder_main(&program, argc, argv);

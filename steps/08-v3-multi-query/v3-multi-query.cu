@@ -374,10 +374,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "08-v3-multi-query",
         .title = "V3, several queries a block share the rotation of every key",
-        .cases = more_heads,
-        .n_cases = KF_COUNT_OF(more_heads),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(more_heads, variants),
     };
     return ladder_main(&program, argc, argv);
 }

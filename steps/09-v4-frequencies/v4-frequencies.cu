@@ -422,8 +422,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "09-v4-frequencies",
         .title = "V4, frequencies in shared memory, and all threads at one key",
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLE(variants, variants),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -499,10 +499,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "10-v5-k-tile",
         .title = "V5, whole rows of K staged in shared memory and rotated there",
-        .cases = own_cases,
-        .n_cases = KF_COUNT_OF(own_cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(own_cases, variants),
     };
     return ladder_main(&program, argc, argv);
 }

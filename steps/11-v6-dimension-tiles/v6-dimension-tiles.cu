@@ -361,8 +361,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "11-v6-dimension-tiles",
         .title = "V6, tiles of 32 keys by 256 dimensions",
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLE(variants, variants),
     };
     return ladder_main(&program, argc, argv);
 }

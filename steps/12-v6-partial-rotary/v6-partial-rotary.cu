@@ -553,15 +553,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "12-v6-partial-rotary",
         .title = "V6 that rotates only the first R dimensions",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = ladder_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
-        .timings = ladder_timings,
-        .n_timings = KF_COUNT_OF(ladder_timings),
+        KF_TABLE(timings, ladder_timings),
     };
     return kf_main(&program, argc, argv);
 }

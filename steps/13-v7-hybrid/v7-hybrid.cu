@@ -300,12 +300,8 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "13-v7-hybrid",
         .title = "V7, keys rotated once by their own kernel, queries where used",
-        .cases = own_cases,
-        .n_cases = KF_COUNT_OF(own_cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLES(own_cases, variants),
+        KF_TABLE(timings, timings),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -261,15 +261,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "15-decode",
         .title = "one to four queries over a long cache, where fusion costs little",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

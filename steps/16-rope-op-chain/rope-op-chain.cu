@@ -391,15 +391,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "16-rope-op-chain",
         .title = "RoPE as a framework runs it, every operation a kernel",
-        .cases = rope_alone_cases,
-        .n_cases = KF_COUNT_OF(rope_alone_cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(rope_alone_cases, variants),
         .setup = setup,
         .reference = kf_rope_reference,
         .cost = kf_rope_cost,
-        .timings = rope_alone_timings,
-        .n_timings = KF_COUNT_OF(rope_alone_timings),
+        KF_TABLE(timings, rope_alone_timings),
     };
     return kf_main(&program, argc, argv);
 }

@@ -333,10 +333,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "18-rope-one-kernel",
         .title = "RoPE alone in one kernel that reads x once",
-        .cases = rope_alone_cases,
-        .n_cases = KF_COUNT_OF(rope_alone_cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(rope_alone_cases, variants),
         .setup = setup,
         .reference = kf_rope_reference,
         .cost = kf_rope_cost,

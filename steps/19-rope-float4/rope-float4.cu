@@ -500,10 +500,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "19-rope-float4",
         .title = "RoPE alone with float4, and the table read once for many sequences",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = kf_rope_cost,

@@ -325,15 +325,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "21-flash-forward",
         .title = "attention in one pass over the keys, and no S x S matrix",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

@@ -85,15 +85,11 @@ int main(int argc, char **argv)
         .step = "22-flash-tensor-cores",
         .title = "the same pass on tensor cores, in five rungs",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

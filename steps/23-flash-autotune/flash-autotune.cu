@@ -315,15 +315,11 @@ int main(int argc, char **argv)
         .step = "23-flash-autotune",
         .title = "which tile is the fastest, by trying",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = kf_flash_setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

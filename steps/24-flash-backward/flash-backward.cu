@@ -370,15 +370,11 @@ int main(int argc, char **argv)
         .step = "24-flash-backward",
         .title = "the gradient, in two kernels and seven products",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

@@ -239,15 +239,11 @@ int main(int argc, char **argv)
         .step = "26-one-pass-backward",
         .title = "five products in one kernel, and who adds up dq",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

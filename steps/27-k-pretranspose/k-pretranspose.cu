@@ -480,15 +480,11 @@ int main(int argc, char **argv)
         .step = "27-k-pretranspose",
         .title = "K transposed in memory, so that no tile is transposed on the chip",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_dq_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

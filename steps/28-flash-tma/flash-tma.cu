@@ -290,15 +290,11 @@ int main(int argc, char **argv)
         .step = "28-flash-tma",
         .title = "tiles by the copy engine, and a store that hits the next head",
         .architecture = "90",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = kf_flash_setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

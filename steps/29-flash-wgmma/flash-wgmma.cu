@@ -303,15 +303,11 @@ int main(int argc, char **argv)
         .step = "29-flash-wgmma",
         .title = "the forward pass on Hopper's own tensor core instructions, in rungs",
         .architecture = "90a",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .timeline = &timeline,
     };
     return kf_main(&program, argc, argv);

@@ -173,15 +173,11 @@ int main(int argc, char **argv)
         .step = "30-wgmma-backward",
         .title = "five products on Hopper's own tensor core instructions, in rungs",
         .architecture = "90a",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

@@ -352,15 +352,11 @@ int main(int argc, char **argv)
         .step = "31-full-evaluation",
         .title = "both passes, alone and in one call, at every length, and cuDNN",
         .architecture = "90a",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

@@ -304,15 +304,11 @@ int main(int argc, char **argv)
         .step = "33-small-tiles",
         .title = "a remedy: smaller tiles and more stages; and larger ones",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_rope_flash_reference,
         .cost = kf_rope_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

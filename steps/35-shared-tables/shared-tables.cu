@@ -270,15 +270,11 @@ int main(int argc, char **argv)
         .step = "35-shared-tables",
         .title = "a remedy: cosines and sines of a tile in shared memory",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = kf_rope_flash_reference,
         .cost = kf_rope_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

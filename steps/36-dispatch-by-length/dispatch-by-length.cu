@@ -228,15 +228,11 @@ int main(int argc, char **argv)
         .step = "36-dispatch-by-length",
         .title = "a remedy: fused up to some length, op by op beyond",
         .architecture = "80",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = kf_rope_flash_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

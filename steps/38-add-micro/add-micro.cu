@@ -534,15 +534,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "38-add-micro",
         .title = "a residual add in fp16, and which pair of kernels makes 1.25",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }

@@ -156,15 +156,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "41-neox-layouts",
         .title = "what a raw pointer does not say: strides, type, stream",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -351,10 +351,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "42-neox-serial",
         .title = "a serial residual in a parallel model",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = neox_cost,

@@ -290,10 +290,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "43-neox-order",
         .title = "the order of two additions",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = setup,
         .reference = reference,
         .cost = cost,

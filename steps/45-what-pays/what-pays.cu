@@ -151,15 +151,11 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "45-what-pays",
         .title = "fusions that remove launches, and how far they come",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLES(cases, variants),
         .setup = neox_step_setup,
         .reference = neox_reference,
         .cost = neox_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

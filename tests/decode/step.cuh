@@ -13,13 +13,11 @@ static int step_at(const kf_case *other, int n, const char *title, int argc, cha
         .title = title,
         .cases = other,
         .n_cases = n,
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
+        KF_TABLE(variants, variants),
         .setup = setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
+        KF_TABLE(timings, timings),
     };
     return kf_main(&program, argc, argv);
 }
