@@ -73,15 +73,3 @@ static __device__ inline float block_sum(float v, float *partial)
 {
     return block_reduce<join_sum>(v, partial);
 }
-
-/* Both, for kernels whose parameter is a reduction: one_query_attention.cuh. */
-struct block_reduction {
-    static __device__ float max(float v, float *scratch)
-    {
-        return block_max(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return block_sum(v, scratch);
-    }
-};

@@ -1,11 +1,9 @@
 /* one_query_attention.cuh: the attention kernel of step 02 with its block reduction as a parameter.
  *
- * Steps that study the reduction pass their own, as a struct with two static functions max(value,
- * scratch) and sum(value, scratch); scratch is shared memory of one float per thread, which both
- * calls use. Step 02 explains everything else. There is one precaution: the loops are functions
- * that the compiler may not inline. Inlined loops are scheduled together with the reduction, and a
- * comparison of reductions would measure the schedule of loops that nobody changed. Step 04 shows
- * by how much.
+ * Steps that study the reduction pass their own, as reduction<maximum, sum>. Step 02 explains
+ * everything else. There is one precaution: the loops are functions that the compiler may not
+ * inline. Inlined loops are scheduled together with the reduction, and a comparison of reductions
+ * would measure the schedule of loops that nobody changed. Step 04 shows by how much.
  */
 #pragma once
 
@@ -20,6 +18,20 @@ enum { ONE_QUERY_THREADS = 256 };
  * kernels differ, and separate functions are not enough: nvcc schedules them anew for each
  * kernel. attention_row.cuh says what Part II does about that. */
 enum one_query_loops { LOOPS_APART, LOOPS_INLINED };
+
+/* A reduction: two functions that give every thread of a block the maximum, or the sum, of one
+ * value per thread. scratch is shared memory of one float per thread, which both calls use. */
+template <float of_max(float v, float *scratch), float of_sum(float v, float *scratch)>
+struct reduction {
+    static __device__ float max(float v, float *scratch)
+    {
+        return of_max(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return of_sum(v, scratch);
+    }
+};
 
 // query [D], k [Sk][D] -> score [visible], one key per thread. Returns the thread's largest score.
 static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,

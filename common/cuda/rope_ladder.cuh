@@ -264,6 +264,7 @@ static inline int ladder_main(const kf_program *program, int argc, char **argv)
     }
     whole.cases = cases;
     whole.n_cases = LADDER_CASES + program->n_cases;
+    whole.block = THREADS;
     whole.setup = program->setup ? program->setup : ladder_setup;
     whole.reference = kf_attention_reference;
     whole.cost = kf_attention_cost;

@@ -71,7 +71,7 @@ typedef struct kf_variant {
      * it; else the status of its rows, "refused" or "refused-" and a word, and in why the reason.
      */
     const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ZERO;
-    int block KF_ZERO; /* thread d % block writes column d of the output; 0: no such rule */
+    int block KF_ZERO;               /* of this variant, if not its program's */
     kf_predicted *predicted KF_ZERO; /* NULL: must be right */
     const char *finding KF_ZERO;     /* --check must find it: "shared race" or the like, or NULL */
     bool in_order
@@ -106,6 +106,7 @@ typedef struct kf_program {
     int n_cases KF_ZERO;
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
+    int block KF_ZERO; /* thread d % block writes column d of the output; 0: no such rule */
     void (*setup)(kf_run *run) KF_ZERO; /* declares the tensors */
     /* Fills want, bound and checked of every output; called again for another extra_error. */
     void (*reference)(kf_run *run) KF_ZERO;

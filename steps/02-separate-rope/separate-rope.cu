@@ -274,17 +274,14 @@ static const kf_case cases[] = {
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
-     .launch = launch_separate,
-     .block = THREADS},
+     .launch = launch_separate},
     {.name = "two-launches",
      .about = "both rotations in one launch, then attention",
-     .launch = launch_two,
-     .block = THREADS},
+     .launch = launch_two},
     {.name = "attention-alone",
      .about = "one launch, where there is nothing to rotate (R = 0)",
      .launch = launch_alone,
-     .applies = without_rope,
-     .block = THREADS},
+     .applies = without_rope},
 };
 
 static const kf_timing timings[] = {
@@ -296,6 +293,7 @@ int main(int argc, char **argv)
         .step = "02-separate-rope",
         .title = "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
         KF_TABLES(cases, variants),
+        .block = THREADS,
         .setup = setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

@@ -48,37 +48,10 @@ __device__ float reduce_into_warp_0(float v, float *partial)
 // end snippet: bug
 
 // snippet: variants
-struct right {
-    static __device__ float max(float v, float *scratch)
-    {
-        return block_tree<false>(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return block_tree<true>(v, scratch);
-    }
-};
-
-struct bug_in_sum : right {
-    static __device__ float sum(float v, float *scratch)
-    {
-        return reduce_into_warp_0<join_sum>(v, scratch);
-    }
-};
-
-struct bug_in_max : right {
-    static __device__ float max(float v, float *scratch)
-    {
-        return reduce_into_warp_0<join_max>(v, scratch);
-    }
-};
-
-struct bug_in_both : bug_in_max {
-    static __device__ float sum(float v, float *scratch)
-    {
-        return reduce_into_warp_0<join_sum>(v, scratch);
-    }
-};
+typedef reduction<block_tree<false>, block_tree<true>> right;
+typedef reduction<block_tree<false>, reduce_into_warp_0<join_sum>> bug_in_sum;
+typedef reduction<reduce_into_warp_0<join_max>, block_tree<true>> bug_in_max;
+typedef reduction<reduce_into_warp_0<join_max>, reduce_into_warp_0<join_sum>> bug_in_both;
 // end snippet: variants
 
 // snippet: predict
@@ -160,22 +133,18 @@ static const kf_case cases[] = {
 static const kf_variant variants[] = {
     {.name = "tree",
      .about = "the reduction of step 02",
-     .launch = launch_one_query_attention<right>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<right>},
     {.name = "bug-sum",
      .about = "only warp 0 gets the sum",
      .launch = launch_one_query_attention<bug_in_sum>,
-     .block = ONE_QUERY_THREADS,
      .predicted = predicted_sum},
     {.name = "bug-max",
      .about = "only warp 0 gets the maximum",
      .launch = launch_one_query_attention<bug_in_max>,
-     .block = ONE_QUERY_THREADS,
      .predicted = predicted_max},
     {.name = "bug-both",
      .about = "only warp 0 gets either",
      .launch = launch_one_query_attention<bug_in_both>,
-     .block = ONE_QUERY_THREADS,
      .predicted = predicted_max},
 };
 
@@ -185,6 +154,7 @@ int main(int argc, char **argv)
         .step = "03-block-reduce-bug",
         .title = "a block reduction whose result reaches one warp of eight",
         KF_TABLES(cases, variants),
+        .block = ONE_QUERY_THREADS,
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

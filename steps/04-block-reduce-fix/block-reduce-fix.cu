@@ -106,49 +106,11 @@ __device__ float reduce_in_every_warp(float v, float *partial)
 }
 // end snippet: every-warp
 
-struct tree {
-    static __device__ float max(float v, float *scratch)
-    {
-        return block_tree<false>(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return block_tree<true>(v, scratch);
-    }
-};
-
-struct fix {
-    static __device__ float max(float v, float *scratch)
-    {
-        return reduce_and_broadcast<join_max>(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return reduce_and_broadcast<join_sum>(v, scratch);
-    }
-};
-
-struct right {
-    static __device__ float max(float v, float *scratch)
-    {
-        return reduce_without_race<join_max>(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return reduce_without_race<join_sum>(v, scratch);
-    }
-};
-
-struct every_warp {
-    static __device__ float max(float v, float *scratch)
-    {
-        return reduce_in_every_warp<join_max>(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return reduce_in_every_warp<join_sum>(v, scratch);
-    }
-};
+typedef reduction<block_tree<false>, block_tree<true>> tree;
+typedef reduction<reduce_and_broadcast<join_max>, reduce_and_broadcast<join_sum>> fix;
+typedef reduction<reduce_without_race<join_max>, reduce_without_race<join_sum>> right;
+typedef reduction<reduce_in_every_warp<join_max>, reduce_in_every_warp<join_sum>> every_warp;
+typedef reduction<block_max, block_sum> block_reduction;
 
 // snippet: predict
 // The race shows if warp 0 runs ahead of the others: in forward order always, in reverse order
@@ -205,31 +167,25 @@ static const kf_case cases[] = {
 static const kf_variant variants[] = {
     {.name = "tree",
      .about = "the reduction of step 02: 10 barriers",
-     .launch = launch_one_query_attention<tree>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<tree>},
     {.name = "fix",
      .about = "broadcast through partial[0]: 2 barriers, and a race",
      .launch = launch_one_query_attention<fix>,
      .applies = not_steep,
-     .block = ONE_QUERY_THREADS,
      .predicted = race_as_predicted,
      .finding = "shared race"},
     {.name = "right",
      .about = "a third barrier: partial[0] stays until all have read it",
-     .launch = launch_one_query_attention<right>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<right>},
     {.name = "tree-inlined",
      .about = "tree, the loops around it inlined",
-     .launch = launch_one_query_attention<tree, LOOPS_INLINED>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<tree, LOOPS_INLINED>},
     {.name = "right-inlined",
      .about = "common/cuda/block_reduce.cuh, which is right's; the loops around it inlined",
-     .launch = launch_one_query_attention<block_reduction, LOOPS_INLINED>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<block_reduction, LOOPS_INLINED>},
     {.name = "every-warp",
      .about = "every warp reduces the partials: 2 barriers",
-     .launch = launch_one_query_attention<every_warp>,
-     .block = ONE_QUERY_THREADS},
+     .launch = launch_one_query_attention<every_warp>},
 };
 
 int main(int argc, char **argv)
@@ -238,6 +194,7 @@ int main(int argc, char **argv)
         .step = "04-block-reduce-fix",
         .title = "the fix, the second bug that it hides, and the right version",
         KF_TABLES(cases, variants),
+        .block = ONE_QUERY_THREADS,
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,

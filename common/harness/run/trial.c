@@ -132,7 +132,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
            : wrong > 0                  ? "wrong, as predicted"
                                         : "nothing wrong, as predicted");
     for (int i = 0; i < n && wrong + beyond > 0 && !s->options.json; i++)
-        kf_diagnosis_print(stdout, &seen[i], variant->block);
+        kf_diagnosis_print(stdout, &seen[i], variant->block ? variant->block : s->program->block);
     if (why[0])
         kf_say("    prediction: %s\n", why);
     if (inexact[0])
