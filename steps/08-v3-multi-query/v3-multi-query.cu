@@ -24,7 +24,7 @@
 enum { QUERIES = 4 }; // per block
 
 // Functions that the kernel calls, in this order. Their definitions, below, explain them.
-static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
+static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own, int queries,
                                                       float *query);
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
                                                float *score);
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
     float *score = shared + QUERIES * a.D;
     const block_rows own = rows_of_block(a, QUERIES);
 
-    rotate_queries(a, own, query);
+    rotate_queries(a, own, QUERIES, query);
     __syncthreads();
     score_keys(a, own, query, score);
     softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
@@ -60,16 +60,16 @@ static __device__ __forceinline__ void angle(int position, int i, int R, float *
 }
 
 // snippet: rotate-queries
-// q [rows][D] of the block's queries -> query [QUERIES][D] in shared memory, rotated. Missing rows
+// q [rows][D] of the block's queries -> query [queries][D] in shared memory, rotated. Missing rows
 // are zero: the last block of a head may have fewer.
 // cost: one rotation per query
-static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
+static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own, int queries,
                                                       float *query)
 {
     const int half = a.R / 2;
     COUNT("Q rotations", threadIdx.x == 0 && a.R > 0 ? own.rows : 0);
     for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
-        for (int n = 0; n < QUERIES; n++) {
+        for (int n = 0; n < queries; n++) {
             const float *from = own.q + (int64_t)n * a.D;
             float *to = query + n * a.D;
             if (t >= half) {
@@ -163,33 +163,6 @@ static __device__ __forceinline__ void angle(int position, int i, int R, float4 
     angle(position, i + 3, R, &c->w, &s->w);
 }
 
-// As rotate_queries, for this number of queries.
-template <int queries>
-static __device__ __forceinline__ void rotate_queries_by(attention_args a, block_rows own,
-                                                         float *query)
-{
-    const int half = a.R / 2;
-    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0 ? own.rows : 0);
-    for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
-        for (int n = 0; n < queries; n++) {
-            const float *from = own.q + (int64_t)n * a.D;
-            float *to = query + n * a.D;
-            if (t >= half) {
-                to[t + half] = n < own.rows ? from[t + half] : 0.0f;
-            } else if (n < own.rows) {
-                float c, s;
-                angle(a.pos0 + own.position + n, t, a.R, &c, &s);
-                COUNT("element rotations", 2);
-                to[t] = from[t] * c - from[t + half] * s;
-                to[t + half] = from[t + half] * c + from[t] * s;
-            } else {
-                to[t] = 0.0f;
-                to[t + half] = 0.0f;
-            }
-        }
-    }
-}
-
 // As score_keys. floats: the type of a load, float or float4.
 template <int queries, typename floats>
 static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
@@ -241,7 +214,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v3_by(attention_args
     float *score = staged + queries * a.D;
     const block_rows own = rows_of_block(a, queries);
 
-    rotate_queries_by<queries>(a, own, query);
+    rotate_queries(a, own, queries, query);
     __syncthreads();
     score_keys_by<queries, floats>(a, own, query, score);
     softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
