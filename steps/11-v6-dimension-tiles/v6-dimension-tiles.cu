@@ -26,7 +26,6 @@ enum {
     KEYS = 32,              // per chunk
     PAIRS = 128,            // per key of a chunk
     STRIDE = 2 * PAIRS + 1, // of a key's row in the tile
-    LOADS = 2 * PAIRS / 32, // in flight per thread
     BLOCKS = 2              // per multiprocessor
 };
 
@@ -94,18 +93,21 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // end snippet: pairs
 
 // snippet: stage
-// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row has
-// the first members, then the second. A warp copies a row.
+// k [n][D] -> tile [n][2 pairs + 1] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row
+// has the first members, then the second. A warp copies a row.
 // cost: 8 n width bytes
+template <int pairs>
 static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
-    float kept[LOADS];
+    const int stride = 2 * pairs + 1;
+    const int loads = 2 * pairs / 32; // in flight per thread
+    float kept[loads];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
         // All loads first: copied one by one, each element would wait for memory before the next.
 #pragma unroll
-        for (int i = 0; i < LOADS; i++) {
+        for (int i = 0; i < loads; i++) {
             const int c = lane + 32 * i;
             const int member = c >= width;
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
@@ -114,8 +116,8 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         // Keeps the compiler from moving a store, which waits, between the loads.
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < LOADS; i++) {
-            tile[r * STRIDE + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
+        for (int i = 0; i < loads; i++) {
+            tile[r * stride + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
         }
     }
 }
@@ -140,7 +142,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         COUNT("K rotations", r < n && a.R > 0);
         for (int p0 = 0; p0 < a.D / 2; p0 += PAIRS) {
             const int width = min(PAIRS, a.D / 2 - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
+            stage_keys<PAIRS>(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             // solution: carry -- add this chunk's share to the dot product of the thread's key
             if (r < n) {
@@ -182,29 +184,6 @@ static void launch_v6(const kf_run *run, cudaStream_t stream)
 // The difference from V6: only the size of a chunk; or how it is staged; or all threads have work.
 enum difference { SIZE, ONE_LOAD, ALL_THREADS };
 
-// As stage_keys, with rows of 2 pairs + 1 floats.
-template <int pairs>
-static __device__ __forceinline__ void stage_keys_by(attention_args a, const float *k, float *tile,
-                                                     int n, int p0, int width)
-{
-    const int lane = threadIdx.x % 32;
-    float kept[2 * pairs / 32];
-    for (int r = threadIdx.x / 32; r < n; r += WARPS) {
-#pragma unroll
-        for (int i = 0; i < 2 * pairs / 32; i++) {
-            const int c = lane + 32 * i;
-            const int member = c >= width;
-            const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
-            kept[i] = c < 2 * width ? k[(int64_t)r * a.D + d] : 0.0f;
-        }
-        __syncwarp();
-#pragma unroll
-        for (int i = 0; i < 2 * pairs / 32; i++) {
-            tile[r * (2 * pairs + 1) + lane + 32 * i] = kept[i];
-        }
-    }
-}
-
 // snippet: copy
 // As stage_keys, but one element at a time: each is stored before the next is loaded.
 static __device__ __forceinline__ void copy_keys(attention_args a, const float *k, float *tile,
@@ -245,7 +224,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
             if (by == ONE_LOAD) {
                 copy_keys(a, k, tile, n, p0, width, stride);
             } else {
-                stage_keys_by<pairs>(a, k, tile, n, p0, width);
+                stage_keys<pairs>(a, k, tile, n, p0, width);
             }
             __syncthreads();
             // solution: carry-part -- the same, for the pairs part, part + parts, ... of the chunk

@@ -28,7 +28,6 @@ enum {
     KEYS = 32,              // per chunk
     PAIRS = 128,            // per key of a chunk
     STRIDE = 2 * PAIRS + 1, // of a key's row in the tile
-    LOADS = 2 * PAIRS / 32, // in flight per thread
     BLOCKS = 2              // per multiprocessor
 };
 
@@ -97,18 +96,21 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // same as step 11
-// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row has
-// the first members, then the second. A warp copies a row.
+// k [n][D] -> tile [n][2 pairs + 1] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row
+// has the first members, then the second. A warp copies a row.
 // cost: 8 n width bytes
+template <int pairs>
 static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
-    float kept[LOADS];
+    const int stride = 2 * pairs + 1;
+    const int loads = 2 * pairs / 32; // in flight per thread
+    float kept[loads];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
         // All loads first: copied one by one, each element would wait for memory before the next.
 #pragma unroll
-        for (int i = 0; i < LOADS; i++) {
+        for (int i = 0; i < loads; i++) {
             const int c = lane + 32 * i;
             const int member = c >= width;
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
@@ -117,8 +119,8 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         // Keeps the compiler from moving a store, which waits, between the loads.
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < LOADS; i++) {
-            tile[r * STRIDE + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
+        for (int i = 0; i < loads; i++) {
+            tile[r * stride + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
         }
     }
 }
@@ -143,7 +145,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         COUNT("K rotations", r < n && a.R > 0);
         for (int p0 = 0; p0 < a.D / 2; p0 += PAIRS) {
             const int width = min(PAIRS, a.D / 2 - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
+            stage_keys<PAIRS>(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             if (r < n) {
                 // snippet: split
@@ -267,7 +269,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
         COUNT("K rotations", !(by & NO_PAIRS) && part == 0 && r < n && a.R > 0);
         for (int p0 = 0; p0 < chunked; p0 += PAIRS) {
             const int width = min(PAIRS, chunked - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
+            stage_keys<PAIRS>(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             if (r < n) {
                 const int rotated = by & ALL_PAIRS  ? width
