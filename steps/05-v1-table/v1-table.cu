@@ -191,19 +191,10 @@ static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-static void launch_padded(const kf_run *run, cudaStream_t stream)
+template <int lanes, layout lies>
+static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<1, PADDED>(run, arguments_to_rotate(run), stream);
-}
-
-static void launch_by_pair(const kf_run *run, cudaStream_t stream)
-{
-    enqueue<1, BY_PAIR>(run, arguments_to_rotate(run), stream);
-}
-
-static void launch_busy(const kf_run *run, cudaStream_t stream)
-{
-    enqueue<4, BY_POSITION>(run, arguments_to_rotate(run), stream);
+    enqueue<lanes, lies>(run, arguments_to_rotate(run), stream);
 }
 
 // The same kernel at R = 0, after the two kernels that rotate.
@@ -247,15 +238,15 @@ static const kf_variant variants[] = {
      .launch = launch_v1},
     {.name = "v1-padded",
      .about = "v1, a row of the table is one float longer",
-     .launch = launch_padded,
+     .launch = launch_by<1, PADDED>,
      .applies = ladder_explains},
     {.name = "v1-by-pair",
      .about = "v1, neighbouring lanes read neighbouring entries of the table",
-     .launch = launch_by_pair,
+     .launch = launch_by<1, BY_PAIR>,
      .applies = ladder_explains},
     {.name = "v1-busy",
      .about = "v1, four threads share a key: none of 256 is idle at 64 keys",
-     .launch = launch_busy,
+     .launch = launch_by<4, BY_POSITION>,
      .applies = ladder_explains},
     {.name = "separate-busy",
      .about = "separate, four threads share a key",
