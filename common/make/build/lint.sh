@@ -48,16 +48,24 @@ unproven() {
 }
 exec 3>&1
 
+# verdict CHECK CODE [FILES]: prints whether a check that ended with this code found nothing, in these files.
+verdict() {
+    if [ "$2" = 0 ]; then
+        fine="all is fine"
+        [ -z "${3-}" ] || fine="$(echo "$3" | wc -l | tr -d ' ') files are fine"
+        echo "lint: $1: $fine"
+    else
+        status=1
+        echo "lint: $1 complains: see above"
+    fi
+}
+
 check() {
     name=$1 list=$(echo "$2" | unproven "$1")
     shift 2
     [ -n "$list" ] || return 0
-    if echo "$list" | tr '\n' '\0' | xargs -0 "$@"; then
-        echo "lint: $name: $(echo "$list" | wc -l | tr -d ' ') files are fine"
-    else
-        status=1
-        echo "lint: $name complains: see above"
-    fi
+    echo "$list" | tr '\n' '\0' | xargs -0 "$@"
+    verdict "$name" $? "$list"
 }
 
 # Other versions lay out some lines differently, and only one layout can be right.
@@ -71,17 +79,17 @@ if have clang-format; then
             :
         elif said=$(echo "$laid_out" | tr '\n' '\0' |
             xargs -0 clang-format --dry-run -Werror --ferror-limit=1 2>&1); then
-            echo "lint: clang-format: $(echo "$laid_out" | wc -l | tr -d ' ') files are fine"
+            verdict clang-format 0 "$laid_out"
         else
-            status=1
             place=':[0-9]*:[0-9]*: error: code should be clang-formatted .*'
             wrong=$(echo "$said" | sed -n "s/$place//p")
             if [ -n "$wrong" ]; then
+                status=1
                 echo "lint: clang-format complains; clang-format -i puts right:" $wrong
             else
                 # Not the layout of a file is wrong: .clang-format cannot be read, for example.
                 echo "$said" >&2
-                echo "lint: clang-format complains: see above"
+                verdict clang-format 1
             fi
         fi
     else
@@ -108,12 +116,8 @@ if have clang-tidy; then
     tidied=$(echo "$c_files" | unproven clang-tidy)
     if [ -n "$tidied" ]; then
         # shellcheck disable=SC2086
-        if tidy $tidied; then
-            echo "lint: clang-tidy: $(echo "$tidied" | wc -l | tr -d ' ') files are fine"
-        else
-            status=1
-            echo "lint: clang-tidy complains: see above"
-        fi
+        tidy $tidied
+        verdict clang-tidy $? "$tidied"
     fi
     rm -f "$log"
 fi
@@ -125,40 +129,31 @@ fi
 
 # A section's heading is a line of its own, "// --- Title ---" or with a C comment's marks. clang-format
 # breaks one that is too long and fills what follows into it.
-if ! wanted headings; then
-    :
-elif files '*.c' '*.h' '*.cu' '*.cuh' | tr '\n' '\0' | xargs -0 awk '
+if wanted headings; then
+    files '*.c' '*.h' '*.cu' '*.cuh' | tr '\n' '\0' | xargs -0 awk '
     !/^ *(\/\/|\/\*|\*)/ { next }
     /^ *(\/\/|\/\*) --- .*[^-] --*( \*\/)?$/ { next }
     /^ *(\/\/|\/\*) --- / && !/\*\/$/ || /-----/ {
         print FILENAME ":" FNR ": a heading stands in one line, with dashes at its end"
         found = 1
     }
-    END { exit found }' /dev/null; then
-    echo "lint: headings: all is fine"
-else
-    status=1
-    echo "lint: headings complains: see above"
+    END { exit found }' /dev/null
+    verdict headings $?
 fi
 
 # phrases.txt lists phrases that readers of comments had to read twice, and what to write instead.
 # CUDA's own headers have names without a suffix (<cuda/barrier>), and so have ours in common/cpu/include.
-if ! wanted phrases; then
-    :
-elif files '*' |
-    grep -E '^Makefile$|^(common|steps)/.*(\.(c|h|cu|cuh|sh|awk|mk|pl|pm)|/cudacc|/include/[^.]*)$|^tests/([^/]*\.t|lib/.*)$' |
-    tr '\n' '\0' | xargs -0 awk -f common/make/build/phrases.awk common/make/build/phrases.txt; then
-    echo "lint: phrases: all is fine"
-else
-    status=1
-    echo "lint: phrases complains: see above"
+if wanted phrases; then
+    files '*' |
+        grep -E '^Makefile$|^(common|steps)/.*(\.(c|h|cu|cuh|sh|awk|mk|pl|pm)|/cudacc|/include/[^.]*)$|^tests/([^/]*\.t|lib/.*)$' |
+        tr '\n' '\0' | xargs -0 awk -f common/make/build/phrases.awk common/make/build/phrases.txt
+    verdict phrases $?
 fi
 
 # A header that serves one step lies beside it: a header in common/cuda, or a .cuh in common/neox, is included
 # by two steps or more, directly or through another header. Files are compared by name, without folders.
-if ! wanted 'shared headers'; then
-    :
-elif files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/' | tr '\n' '\0' | xargs -0 awk '
+if wanted 'shared headers'; then
+    files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/' | tr '\n' '\0' | xargs -0 awk '
     function base(path) { sub(/.*\//, "", path); return path }
     FNR == 1 {
         name = base(FILENAME)
@@ -183,23 +178,16 @@ elif files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/' | tr '\n
                 found = 1
             }
         exit found
-    }' /dev/null; then
-    echo "lint: shared headers: all is fine"
-else
-    status=1
-    echo "lint: shared headers complains: see above"
+    }' /dev/null
+    verdict 'shared headers' $?
 fi
 
 device_files=$(files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/')
 # rules NAME AWK: AWK prints what it complains of in those files, and exits 1.
 rules() {
     wanted "$1" || return 0
-    if [ -z "$device_files" ] || echo "$device_files" | tr '\n' '\0' | xargs -0 awk "$2" /dev/null; then
-        echo "lint: $1: all is fine"
-    else
-        status=1
-        echo "lint: $1 complains: see above"
-    fi
+    [ -z "$device_files" ] || echo "$device_files" | tr '\n' '\0' | xargs -0 awk "$2" /dev/null
+    verdict "$1" $?
 }
 
 # An error of a launch has to be found at once, and not by a later call. Launches in branches of one if may

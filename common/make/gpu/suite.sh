@@ -83,10 +83,6 @@ cut -f 1,2 $work/list | while read -r program name; do
     done
 done | xargs -P "$jobs" -L 1 sh common/make/gpu/suite.sh one
 
-if [ -z "$KF_COMMIT" ]; then
-    KF_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-    git diff --quiet HEAD 2>/dev/null || KF_COMMIT=$KF_COMMIT+dirty
-fi
 out=build/data/$device/check-suite.tsv
 {
     echo "# device: $about"
@@ -95,7 +91,7 @@ out=build/data/$device/check-suite.tsv
         echo "# toolkit: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
         echo "# compute-sanitizer: $("$sanitizer" --version | sed -n 's/.*Version //p' | head -n 1)"
     fi
-    echo "# commit: $KF_COMMIT"
+    echo "# commit: $(sh common/make/gpu/commit.sh)"
     echo "# date: $(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf 'name\tclass\tkind\tcpu\tmemcheck\tracecheck\tinitcheck\tsynccheck\n'
     tab=$(printf '\t')
