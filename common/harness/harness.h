@@ -27,6 +27,7 @@ typedef struct kf_shape {
 } kf_shape;
 
 enum kf_case_flags {
+    KF_TIMED = 0,       /* verified, and timed on a GPU */
     KF_VERIFY_ONLY = 1, /* an odd shape: verified, never timed */
     KF_LARGE = 2,       /* skipped on the CPU unless --case names it */
     KF_MAY_NOT_FIT = 4, /* running out of device memory is a predicted outcome, not a failure */
@@ -40,6 +41,11 @@ typedef struct kf_case {
     unsigned flags KF_ZERO;
     const void *data KF_ZERO; /* further data for the step or its problem */
 } kf_case;
+/* KF_CASE("odd", KF_VERIFY_ONLY, .H = 3, .Sq = 7): after the flags what the shape has. */
+#define KF_CASE(of_name, of_flags, ...)                                                            \
+    {                                                                                              \
+        .name = of_name, .shape = {__VA_ARGS__}, .flags = of_flags                                 \
+    }
 
 /* One case as it is run. */
 struct kf_run {
@@ -68,14 +74,12 @@ typedef struct kf_variant {
     kf_launch *launch;
     bool (*applies)(const kf_case *c) KF_ZERO; /* NULL: to every case */
     /* NULL: always allowed. Returns NULL where the device, and what its compiler made of it, allow
-     * it; else the status of its rows, "refused" or "refused-" and a word, and in why the reason.
-     */
+     * it; else the status of its rows, "refused" or "refused-" and a word. why: the reason. */
     const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ZERO;
     int block KF_ZERO;               /* of this variant, if not its program's */
     kf_predicted *predicted KF_ZERO; /* NULL: must be right */
     const char *finding KF_ZERO;     /* --check must find it: "shared race" or the like, or NULL */
-    bool in_order
-        KF_ZERO; /* the same bits in every run: --check finds sums that come in no order */
+    bool in_order KF_ZERO; /* the same bits in every run: --check finds sums in no order */
     /* Added to the bounds, for rounding that only this variant does. */
     double (*extra_error)(const kf_case *c) KF_ZERO;
 } kf_variant;

@@ -140,21 +140,15 @@ static void setup(kf_run *run)
     kf_scratch(run, "s", "BHSK", KF_F32, matrix);
 }
 
-#define SQUARE(S, more)                                                                            \
-    {                                                                                              \
-        .name = "S" #S, .shape = {.H = 8, .Sq = S, .Sk = S, .D = 64}, .flags = more                \
-    }
+#define SQUARE(S, more) KF_CASE("S" #S, more, .H = 8, .Sq = S, .Sk = S, .D = 64)
 #define CAUSAL(S, more)                                                                            \
-    {                                                                                              \
-        .name = "S" #S "-causal", .shape = {.H = 8, .Sq = S, .Sk = S, .D = 64, .causal = true},    \
-        .flags = more                                                                              \
-    }
+    KF_CASE("S" #S "-causal", more, .H = 8, .Sq = S, .Sk = S, .D = 64, .causal = true)
 
 static const kf_case cases[] = {
-    SQUARE(64, 0),
-    SQUARE(128, 0),
-    SQUARE(256, 0),
-    SQUARE(512, 0),
+    SQUARE(64, KF_TIMED),
+    SQUARE(128, KF_TIMED),
+    SQUARE(256, KF_TIMED),
+    SQUARE(512, KF_TIMED),
     SQUARE(1024, KF_LARGE),
     SQUARE(2048, KF_LARGE),
     SQUARE(4096, KF_LARGE),
@@ -163,40 +157,28 @@ static const kf_case cases[] = {
     SQUARE(32768, KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY),
     SQUARE(65536, KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY),
     SQUARE(131072, KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY),
-    CAUSAL(64, 0),
-    CAUSAL(256, 0),
+    CAUSAL(64, KF_TIMED),
+    CAUSAL(256, KF_TIMED),
     CAUSAL(1024, KF_LARGE),
     CAUSAL(4096, KF_LARGE),
     CAUSAL(16384, KF_LARGE),
     // Odd shapes: no extent divides a block; fewer queries than keys; more queries than keys.
-    {.name = "odd",
-     .shape = {.B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "odd-causal",
-     .shape = {.B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "one-query",
-     .shape = {.H = 2, .Sk = 301, .D = 64, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "more-queries",
-     .shape = {.H = 2, .Sq = 45, .Sk = 19, .D = 40},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "no-key", // the first 26 queries of a head see no key
-     .shape = {.H = 2, .Sq = 45, .Sk = 19, .D = 40, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "steep",
-     .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "long-D128", // more keys than a block has threads
-     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "steep-D134",
-     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "tall", // more queries than a grid has blocks in y
-     .shape = {.Sq = 65536, .D = 2},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "one-key", .shape = {.Sq = 5, .D = 8}, .flags = KF_VERIFY_ONLY},
+    KF_CASE("odd", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80),
+    KF_CASE("odd-causal", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80,
+            .causal = true),
+    KF_CASE("one-query", KF_VERIFY_ONLY, .H = 2, .Sk = 301, .D = 64, .causal = true),
+    KF_CASE("more-queries", KF_VERIFY_ONLY, .H = 2, .Sq = 45, .Sk = 19, .D = 40),
+    // The first 26 queries of a head see no key.
+    KF_CASE("no-key", KF_VERIFY_ONLY, .H = 2, .Sq = 45, .Sk = 19, .D = 40, .causal = true),
+    KF_CASE("steep", KF_VERIFY_ONLY | KF_STEEP, .H = 4, .Sq = 33, .Sk = 33, .D = 64,
+            .causal = true),
+    // More keys than a block has threads.
+    KF_CASE("long-D128", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true),
+    KF_CASE("steep-D134", KF_VERIFY_ONLY | KF_STEEP, .H = 2, .Sq = 7, .Sk = 33, .D = 134,
+            .causal = true),
+    // More queries than a grid has blocks in y.
+    KF_CASE("tall", KF_VERIFY_ONLY, .Sq = 65536, .D = 2),
+    KF_CASE("one-key", KF_VERIFY_ONLY, .Sq = 5, .D = 8),
 };
 
 static const kf_variant variants[] = {

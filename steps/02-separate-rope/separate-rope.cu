@@ -220,14 +220,8 @@ static void setup(kf_run *run)
     kf_scratch(run, "k_rotated", "BHSD", KF_F32, k);
 }
 
-#define FULL(n)                                                                                    \
-    {                                                                                              \
-        .name = "D" #n, .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = n, .R = n }                     \
-    }
-#define PARTIAL(n, r)                                                                              \
-    {                                                                                              \
-        .name = "D" #n "-R" #r, .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = n, .R = r }             \
-    }
+#define FULL(n) KF_CASE("D" #n, KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = n, .R = n)
+#define PARTIAL(n, r) KF_CASE("D" #n "-R" #r, KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = n, .R = r)
 
 static const kf_case cases[] = {
     FULL(8),
@@ -247,28 +241,19 @@ static const kf_case cases[] = {
     PARTIAL(2048, 0),
     // Odd shapes: D = 80 with a quarter rotated as in GPT-NeoX; few queries over many keys; a mask;
     // and the last position of a 131072-token context.
-    {.name = "neox",
-     .shape = {.H = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 20, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "decode",
-     .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 64, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "far",
-     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "long-D128", // more keys than a block has threads
-     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 128, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "steep-D134",
-     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .R = 134, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "steep",
-     .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "no-key", // the first four queries of a head see no key
-     .shape = {.H = 2, .Sq = 9, .Sk = 5, .D = 40, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "one", .shape = {.D = 8, .R = 8, .pos0 = 5}, .flags = KF_VERIFY_ONLY},
+    KF_CASE("neox", KF_VERIFY_ONLY, .H = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 20, .causal = true),
+    KF_CASE("decode", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 64, .causal = true),
+    KF_CASE("far", KF_VERIFY_ONLY, .H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027),
+    // More keys than a block has threads.
+    KF_CASE("long-D128", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 128,
+            .causal = true),
+    KF_CASE("steep-D134", KF_VERIFY_ONLY | KF_STEEP, .H = 2, .Sq = 7, .Sk = 33, .D = 134, .R = 134,
+            .causal = true),
+    KF_CASE("steep", KF_VERIFY_ONLY | KF_STEEP, .H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64,
+            .causal = true),
+    // The first four queries of a head see no key.
+    KF_CASE("no-key", KF_VERIFY_ONLY, .H = 2, .Sq = 9, .Sk = 5, .D = 40, .causal = true),
+    KF_CASE("one", KF_VERIFY_ONLY, .D = 8, .R = 8, .pos0 = 5),
 };
 
 static const kf_variant variants[] = {

@@ -140,28 +140,21 @@ static bool not_steep(const kf_case *c)
 // --- Tables --------------------------------------------------------------------------------------
 
 static const kf_case cases[] = {
-    {.name = "D8", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 8}},
-    {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
-    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128}},
-    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512}},
-    {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
-    {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
-    {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
-    {.name = "no-key", // the first four queries of a head see no key
-     .shape = {.H = 2, .Sq = 49, .Sk = 45, .D = 40, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "long",
-     .shape = {.H = 2, .Sq = 5, .Sk = 613, .D = 64, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "long-D128",
-     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "steep-D134",
-     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "steep", // one key, so that many largest scores are far below 0
-     .shape = {.H = 2, .Sq = 16, .Sk = 1, .D = 64},
-     .flags = KF_VERIFY_ONLY | KF_STEEP},
+    KF_CASE("D8", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 8),
+    KF_CASE("D64", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 64),
+    KF_CASE("D128", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 128),
+    KF_CASE("D512", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 512),
+    KF_CASE("D2048", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 2048),
+    KF_CASE("D64-S16", KF_VERIFY_ONLY, .H = 4, .Sq = 16, .Sk = 16, .D = 64),
+    KF_CASE("odd", KF_VERIFY_ONLY, .H = 3, .Sq = 37, .Sk = 77, .D = 80),
+    // The first four queries of a head see no key.
+    KF_CASE("no-key", KF_VERIFY_ONLY, .H = 2, .Sq = 49, .Sk = 45, .D = 40, .causal = true),
+    KF_CASE("long", KF_VERIFY_ONLY, .H = 2, .Sq = 5, .Sk = 613, .D = 64, .causal = true),
+    KF_CASE("long-D128", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true),
+    KF_CASE("steep-D134", KF_VERIFY_ONLY | KF_STEEP, .H = 2, .Sq = 7, .Sk = 33, .D = 134,
+            .causal = true),
+    // One key, so that many largest scores are far below 0.
+    KF_CASE("steep", KF_VERIFY_ONLY | KF_STEEP, .H = 2, .Sq = 16, .Sk = 1, .D = 64),
 };
 
 static const kf_variant variants[] = {

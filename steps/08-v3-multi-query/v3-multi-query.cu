@@ -260,27 +260,13 @@ static bool worth_a_try(const kf_case *c)
 // not begin at 0, as far out as fp32 angles can be compared. D44: rows begin at multiples of 16
 // bytes, and their halves do not.
 static const kf_case more_heads[] = {
-    {.name = "D512-H8",
-     .shape = {.H = 8, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
-     .flags = KF_LARGE},
-    {.name = "D512-H16",
-     .shape = {.H = 16, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
-     .flags = KF_LARGE},
-    {.name = "D512-H32",
-     .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
-     .flags = KF_LARGE},
-    {.name = "D512-H64",
-     .shape = {.H = 64, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
-     .flags = KF_LARGE},
-    {.name = "D128-H64",
-     .shape = {.H = 64, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
-     .flags = KF_LARGE},
-    {.name = "D44",
-     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "from-500",
-     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 64, .R = 64, .pos0 = 500},
-     .flags = KF_VERIFY_ONLY},
+    KF_CASE("D512-H8", KF_LARGE, .H = 8, .Sq = 64, .Sk = 64, .D = 512, .R = 512),
+    KF_CASE("D512-H16", KF_LARGE, .H = 16, .Sq = 64, .Sk = 64, .D = 512, .R = 512),
+    KF_CASE("D512-H32", KF_LARGE, .H = 32, .Sq = 64, .Sk = 64, .D = 512, .R = 512),
+    KF_CASE("D512-H64", KF_LARGE, .H = 64, .Sq = 64, .Sk = 64, .D = 512, .R = 512),
+    KF_CASE("D128-H64", KF_LARGE, .H = 64, .Sq = 64, .Sk = 64, .D = 128, .R = 128),
+    KF_CASE("D44", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20),
+    KF_CASE("from-500", KF_VERIFY_ONLY, .H = 2, .Sq = 19, .Sk = 45, .D = 64, .R = 64, .pos0 = 500),
 };
 
 // Eight queries at this width need more than 64 KB, the limit per block of compute capability 7.5.

@@ -477,9 +477,7 @@ static const kf_variant variants[] = {
 
 // More keys than fit in any budget, so that each tile has its largest size.
 static const kf_case own_cases[] = {
-    {.name = "past-opt-in",
-     .shape = {.Sk = 500, .D = 128, .R = 128, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+    KF_CASE("past-opt-in", KF_VERIFY_ONLY, .Sk = 500, .D = 128, .R = 128, .causal = true),
 };
 
 int main(int argc, char **argv)
