@@ -12,15 +12,11 @@
     KF_FLASH_ONE("small", 2, 128, 128, 64, false, 0),                                              \
         KF_FLASH_ONE("small-causal", 2, 128, 128, 64, true, 0),                                    \
         KF_FLASH_ONE("small-D128", 1, 128, 128, 128, false, 0),                                    \
-        {.name = "odd",                                                                            \
-         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64},                                   \
-         .flags = KF_VERIFY_ONLY},                                                                 \
-        {.name = "odd-causal",                                                                     \
-         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64, .causal = true},                   \
-         .flags = KF_VERIFY_ONLY},                                                                 \
-        {.name = "heads-D128",                                                                     \
-         .shape = {.B = 2, .H = 2, .Sq = 20, .Sk = 131, .D = 128, .causal = true},                 \
-         .flags = KF_VERIFY_ONLY},                                                                 \
+        KF_CASE("odd", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64),               \
+        KF_CASE("odd-causal", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64,         \
+                .causal = true),                                                                   \
+        KF_CASE("heads-D128", KF_VERIFY_ONLY, .B = 2, .H = 2, .Sq = 20, .Sk = 131, .D = 128,       \
+                .causal = true),                                                                   \
         KF_FLASH_ONE("odd-D128", 1, 129, 129, 128, true, 0),                                       \
         KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
         KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \

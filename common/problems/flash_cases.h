@@ -10,16 +10,10 @@
 #include "flash.h"
 
 #define KF_FLASH_SQUARE_WITH(d, s, more)                                                           \
-    {                                                                                              \
-        .name = "D" #d "-S" #s, .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d},               \
-        .flags = KF_LARGE | (more)                                                                 \
-    }
+    KF_CASE("D" #d "-S" #s, KF_LARGE | (more), .B = 4, .H = 8, .Sq = s, .Sk = s, .D = d)
 #define KF_FLASH_CAUSAL_WITH(d, s, more)                                                           \
-    {                                                                                              \
-        .name = "D" #d "-S" #s "-causal",                                                          \
-        .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, .causal = true},                       \
-        .flags = KF_LARGE | (more)                                                                 \
-    }
+    KF_CASE("D" #d "-S" #s "-causal", KF_LARGE | (more), .B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, \
+            .causal = true)
 #define KF_FLASH_SQUARE(d, s) KF_FLASH_SQUARE_WITH(d, s, 0)
 #define KF_FLASH_CAUSAL(d, s) KF_FLASH_CAUSAL_WITH(d, s, 0)
 #define KF_FLASH_LENGTHS(shape, d, more, at_8192)                                                  \
@@ -33,21 +27,15 @@
 #define KF_FLASH_TIMED KF_FLASH_TIMED_WITH(0, 0)
 
 #define KF_FLASH_ONE(case_name, heads, queries, keys, d, mask, more)                               \
-    {                                                                                              \
-        .name = case_name,                                                                         \
-        .shape = {.B = 1, .H = heads, .Sq = queries, .Sk = keys, .D = d, .causal = mask},          \
-        .flags = KF_VERIFY_ONLY | (more)                                                           \
-    }
+    KF_CASE(case_name, KF_VERIFY_ONLY | (more), .B = 1, .H = heads, .Sq = queries, .Sk = keys,     \
+            .D = d, .causal = mask)
 #define KF_FLASH_ODD                                                                               \
     KF_FLASH_ONE("small", 2, 128, 128, 64, false, 0),                                              \
         KF_FLASH_ONE("small-causal", 2, 128, 128, 64, true, 0),                                    \
         KF_FLASH_ONE("small-D128", 2, 128, 128, 128, false, 0),                                    \
-        {.name = "odd",                                                                            \
-         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64},                                   \
-         .flags = KF_VERIFY_ONLY},                                                                 \
-        {.name = "odd-causal",                                                                     \
-         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64, .causal = true},                   \
-         .flags = KF_VERIFY_ONLY},                                                                 \
+        KF_CASE("odd", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64),               \
+        KF_CASE("odd-causal", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64,         \
+                .causal = true),                                                                   \
         KF_FLASH_ONE("odd-D128", 1, 129, 129, 128, true, 0),                                       \
         KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
         KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \

@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char *status)
+static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const kf_outcome *out)
 {
     s->rows = realloc(s->rows, (size_t)(s->n_rows + 1) * sizeof *s->rows);
     if (!s->rows)
         kf_die(KF_CANNOT_RUN, "no host memory for a row");
     kf_row *row = &s->rows[s->n_rows++];
-    memset(row, 0, sizeof *row);
+    *row = out->counts;
     row->step = s->step;
     row->variant = s->program->variants[variant].name;
     row->case_name = run->c->name;
-    row->status = status;
+    row->status = out->status ? out->status : "skipped";
     row->shape = run->shape;
     row->cost = s->program->cost(run->c);
     row->device_bytes = kf_run_bytes(run);
@@ -78,14 +78,7 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
     for (int i = 0; i < rows; i++) {
         if (i > 0 && out->stat[i - 1].n == 0)
             continue;
-        kf_row *row = new_row(s, run, v, out->status ? out->status : "skipped");
-        row->verified = out->counts.verified;
-        row->wrong = out->counts.wrong;
-        row->nonfinite = out->counts.nonfinite;
-        row->total = out->counts.total;
-        row->max_err = out->counts.max_err;
-        row->err_bound = out->counts.err_bound;
-        row->max_ratio = out->counts.max_ratio;
+        kf_row *row = new_row(s, run, v, out);
         if (i == 0)
             continue;
         row->timing = &s->timings[i - 1];

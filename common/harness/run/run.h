@@ -55,7 +55,7 @@ typedef struct kf_session {
 /* The result of one variant in a case. */
 typedef struct kf_outcome {
     const char *status;
-    kf_row counts; /* wrong, nonfinite, total and errors */
+    kf_row counts; /* only verified, wrong, nonfinite, total and errors */
     kf_stat *stat; /* [n_timings], NULL when not timed; n is 0 on a clock that was left out */
 } kf_outcome;
 
