@@ -1,4 +1,4 @@
-# alt: Bars of 32-byte sectors a request when loading from global memory, for eight ways to copy. Coalesced takes 4, misaligned 5, stride 2 takes 8, stride 32 and the column walk 32 each, float4 16, four loads one by one 4. With a broadcast beside the copy the mean is 2.5. Dashed lines mark the least for the bytes that a request asks for.
+# alt: Bars of 32-byte sectors a request when loading from global memory, for eight ways to copy. Coalesced takes 4, shifted 5, stride 2 takes 8, stride 32 and the column walk 32 each, float4 16, four loads one by one 4. With a broadcast beside the copy the mean is 2.5. Dashed lines mark the least for the bytes that a request asks for.
 # data: ../cpu/step-00-counts.tsv
 load 'plots/style.gp'
 set xlabel 'sectors a load request'
@@ -9,7 +9,7 @@ set lmargin 13
 set bmargin 4.6
 set key at screen 0.56, 0.02 bottom center samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
-ways = 'coalesced misaligned stride-2 stride-32 column-walk float4 four-loads broadcast'
+ways = 'coalesced shifted stride-2 stride-32 column-walk float4 four-loads broadcast'
 f = '../cpu/step-00-counts.tsv'
 got(i) = rows(f, 'case=exact variant=' . word(ways, i), 'global_ld_sectors global_ld_requests')
 do for [i = 1:words(ways)] { set ytics add (word(ways, i) i - 1) }

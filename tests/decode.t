@@ -47,7 +47,7 @@ is(join(" ", grep { !$refused{$_}{96} || !$refused{$_}{64} } @variants), "",
 # A kernel of another width does not compile.
 my %reason = (96 => "a row of D floats does not fill the lanes' chunks", 64 => "a lane has both chunks of a pair");
 for my $D (sort keys %reason) {
-    spew("$dir/$D.cu", "#include \"../steps/15-decode/row_chunks.cuh\"\nint main()\n{\n    return row_of<$D>::SLOTS;\n}\n");
+    spew("$dir/$D.cu", "#include \"../steps/15-decode/row_chunks.cuh\"\nint main()\n{\n    return row_layout<$D>::SLOTS;\n}\n");
     %r = run("$cudacc -c $dir/$D.cu -o $dir/$D.o");
     like($r{err}, qr/static assertion failed.*\Q$reason{$D}\E/, "a row of $D does not compile");
 }

@@ -72,6 +72,21 @@ like($r{out}, qr{\n
 spew("$dir/steps/02-b/b-second.cuh", "/* b-second: a rung */\n$rung{'b-second'}");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
 like($r{out}, qr/^-.*a-first: a rung.*\n\+.*b-second: a rung/m, "headers where all is asked for") or diag($r{out});
+
+# A ladder that follows another step shares no kernel with it: these two get a percentage and no diff.
+my $follows = "/* 02-b: b\n *\n * Follows: 01-a\n */\n$device";
+spew("$dir/steps/02-b/b.cu", $follows);
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
+like($r{out}, qr{\A
+    02-b:\ \d+\ %\ of\ its\ lines\ are\ new\ against\ 01-a\ \(story:\ \d+\ %\)\n
+    Little\ is\ shared\.\ Below\ is\ each\ rung\ against\ the\ one\ before\ it\.\ .*\n
+    b-second\.cuh:\ .*\n
+    ---\ steps/02-b/a-first\.cuh\n\+\+\+\ steps/02-b/b-second\.cuh\n(?:(?!---).*\n)*-int\ step;\n\+int\ lift;\n\z}x,
+    "a ladder that follows a step: rung against rung alone") or diag($r{out}, $r{err});
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
+is(join(" ", $r{out} =~ /^--- steps\/(\S+)$/mg), "01-a/a.cu 01-a/a.cu 02-b/a-first.cuh",
+    "the step and its first rung, too, where all is asked for") or diag($r{out});
+
 spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: nothing\n */\n$story");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
 like($r{out}, qr/\A02-b grows from nothing: .*\nb-second\.cuh: /, "the first rung of what grows from nothing is passed over")

@@ -82,3 +82,20 @@ static inline void chain_setup(kf_run *run)
     kf_scratch(run, "x_cosine", "BSD", KF_F32, whole);
     kf_scratch(run, "rotated_sine", "BSD", KF_F32, whole);
 }
+
+/* A framework's cached tables, as inputs cos_rows and sin_rows [S][D]: those of kf_rope_tables,
+ * declared before, with the angles of a row twice, once for each half of x. */
+static inline void cached_rows(kf_run *run)
+{
+    const int64_t S = run->shape.Sq;
+    const int64_t D = run->shape.D;
+    const int64_t dim[] = {S, D};
+    const char *const names[2][2] = {{"cos", "cos_rows"}, {"sin", "sin_rows"}};
+    for (int t = 0; t < 2; t++) {
+        const float *from = kf_find(run, names[t][0])->host;
+        float *to = kf_input(run, names[t][1], "SD", KF_F32, dim)->host;
+        for (int64_t i = 0; i < S * D; i++) {
+            to[i] = from[i / D * (D / 2) + i % D % (D / 2)];
+        }
+    }
+}

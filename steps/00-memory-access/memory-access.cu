@@ -56,7 +56,7 @@ __global__ void strided(const float *x, float *y, int n)
 // snippet: float4
 // x [n] -> y [n], thread i copies elements 4 i to 4 i + 3; the other n % 4 one by one
 // cost: 8 bytes per element, no flops; a warp loads 16 sectors and stores 16, for 128 elements
-__global__ void four_a_lane(const float *x, float *y, int n)
+__global__ void float4_copy(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int fours = n / 4;
@@ -95,10 +95,10 @@ __global__ void four_loads(const float *x, float *y, int n)
 }
 // end snippet: four-loads
 
-// snippet: misaligned
+// snippet: shifted
 // x [n] -> y [n], every thread copies the element after its own, the last thread copies the first
 // cost: 8 bytes per element, no flops; a warp loads 5 sectors and stores 5
-__global__ void misaligned(const float *x, float *y, int n)
+__global__ void shifted(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * TILE + threadIdx.x;
     const int e = i + 1 == n ? 0 : i + 1;
@@ -106,7 +106,7 @@ __global__ void misaligned(const float *x, float *y, int n)
         y[e] = x[e];
     }
 }
-// end snippet: misaligned
+// end snippet: shifted
 
 // snippet: column-walk
 // x [S][D] -> y [S][D], neighbouring threads copy elements of neighbouring rows
@@ -222,10 +222,10 @@ static void launch_coalesced(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-static void launch_misaligned(const kf_run *run, cudaStream_t stream)
+static void launch_shifted(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
-    misaligned<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    shifted<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -248,7 +248,7 @@ static void launch_four(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
     const int threads = a.n / 4 + a.n % 4;
-    four_a_lane<<<(threads + 255) / 256, 256, 0, stream>>>(a.x, a.y, a.n);
+    float4_copy<<<(threads + 255) / 256, 256, 0, stream>>>(a.x, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -348,9 +348,7 @@ static const kf_variant variants[] = {
     {.name = "coalesced",
      .about = "neighbouring lanes, neighbouring elements",
      .launch = launch_coalesced},
-    {.name = "misaligned",
-     .about = "the same, one element further on",
-     .launch = launch_misaligned},
+    {.name = "shifted", .about = "the same, one element further on", .launch = launch_shifted},
     {.name = "stride-2", .about = "every second element", .launch = launch_strided<2>},
     {.name = "stride-32",
      .about = "every 32nd element, within 4 KiB a block",

@@ -19,17 +19,17 @@ template <int D, int QUERIES, int KEYS = BATCH>
 __global__ void attend_share(const decode_args a)
 {
     const block_share own = share_of_block(a, QUERIES);
-    const lane_of<D> mine = this_lane<D>(a.R);
-    const int group = threadIdx.x / row_of<D>::LANES;
+    const lane_layout<D> lane = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_layout<D>::LANES;
     chunks<D> query[QUERIES];
-    summed_up<D> so_far[QUERIES];
+    partial_result<D> so_far[QUERIES];
 
-    load_queries(a, own, mine, query);
+    load_queries(a, own, lane, query);
     for (int first = own.begin + group; first - group < own.end;
-         first += row_of<D>::GROUPS * KEYS) {
+         first += row_layout<D>::GROUPS * KEYS) {
         chunks<D> key[KEYS];
         chunks<D> value[KEYS];
-        load_rows(a, own, mine, first, key, value);
+        load_rows(a, own, lane, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
             float score[KEYS];
@@ -37,7 +37,7 @@ __global__ void attend_share(const decode_args a)
             add_values(score, value, &so_far[i]);
         }
     }
-    join_groups(a, own, mine, group, so_far);
+    join_groups(a, own, lane, group, so_far);
 }
 
 } // namespace rotated

@@ -13,20 +13,20 @@ namespace table_last
 // As load_rows, with rotated keys.
 template <int D, int KEYS>
 static __device__ __forceinline__ void load_keys(const decode_args &a, const block_share &own,
-                                                 const lane_of<D> &mine, int first,
+                                                 const lane_layout<D> &lane, int first,
                                                  chunks<D> (&key)[KEYS], chunks<D> (&value)[KEYS])
 {
-    load_rows(a, own, mine, first, key, value);
+    load_rows(a, own, lane, first, key, value);
 #pragma unroll
     for (int m = 0; m < KEYS; m++) {
         // Kept outside the branch: inside, nvcc merges the branches and hoists all table loads into
         // it.
-        const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
-        COUNT("K rotations", mine.lane == 0);
-        if (mine.rotates) {
-            float c[row_of<D>::WIDTH];
-            float s[row_of<D>::WIDTH];
-            load_angles(a, mine, row, c, s);
+        const int row = min(first + m * row_layout<D>::GROUPS, a.Sk - 1);
+        COUNT("K rotations", lane.index == 0);
+        if (lane.rotates) {
+            float c[row_layout<D>::WIDTH];
+            float s[row_layout<D>::WIDTH];
+            load_angles(a, lane, row, c, s);
             rotate(key[m].at[0], key[m].at[1], c, s);
         }
     }
@@ -38,17 +38,17 @@ template <int D, int QUERIES, int KEYS = BATCH>
 __global__ void attend_share(const decode_args a)
 {
     const block_share own = share_of_block(a, QUERIES);
-    const lane_of<D> mine = this_lane<D>(a.R);
-    const int group = threadIdx.x / row_of<D>::LANES;
+    const lane_layout<D> lane = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_layout<D>::LANES;
     chunks<D> query[QUERIES];
-    summed_up<D> so_far[QUERIES];
+    partial_result<D> so_far[QUERIES];
 
-    load_queries(a, own, mine, query);
+    load_queries(a, own, lane, query);
     for (int first = own.begin + group; first - group < own.end;
-         first += row_of<D>::GROUPS * KEYS) {
+         first += row_layout<D>::GROUPS * KEYS) {
         chunks<D> key[KEYS];
         chunks<D> value[KEYS];
-        load_keys(a, own, mine, first, key, value);
+        load_keys(a, own, lane, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
             float score[KEYS];
@@ -56,7 +56,7 @@ __global__ void attend_share(const decode_args a)
             add_values(score, value, &so_far[i]);
         }
     }
-    join_groups(a, own, mine, group, so_far);
+    join_groups(a, own, lane, group, so_far);
 }
 
 } // namespace table_last

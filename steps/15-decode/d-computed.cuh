@@ -25,16 +25,16 @@ static __device__ __forceinline__ void compute_angles(const decode_args &a,
 // As load_rows, with rotated keys.
 template <int D, int KEYS, int WIDTH>
 static __device__ __forceinline__ void
-load_keys(const decode_args &a, const block_share &own, const lane_of<D> &mine,
+load_keys(const decode_args &a, const block_share &own, const lane_layout<D> &lane,
           const rope_frequency (&frequency)[WIDTH], int first, chunks<D> (&key)[KEYS],
           chunks<D> (&value)[KEYS])
 {
-    load_rows(a, own, mine, first, key, value);
+    load_rows(a, own, lane, first, key, value);
 #pragma unroll
     for (int m = 0; m < KEYS; m++) {
-        const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
-        COUNT("K rotations", mine.lane == 0);
-        if (mine.rotates) {
+        const int row = min(first + m * row_layout<D>::GROUPS, a.Sk - 1);
+        COUNT("K rotations", lane.index == 0);
+        if (lane.rotates) {
             float c[WIDTH];
             float s[WIDTH];
             compute_angles(a, frequency, row, c, s);
@@ -47,14 +47,14 @@ load_keys(const decode_args &a, const block_share &own, const lane_of<D> &mine,
 // q [H][Sq][D] -> query [QUERIES], rotated
 template <int D, int QUERIES, int WIDTH>
 static __device__ __forceinline__ void
-load_queries(const decode_args &a, const block_share &own, const lane_of<D> &mine,
+load_queries(const decode_args &a, const block_share &own, const lane_layout<D> &lane,
              const rope_frequency (&frequency)[WIDTH], chunks<D> (&query)[QUERIES])
 {
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
+        load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, lane, &query[i]);
         COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
-        if (mine.rotates) {
+        if (lane.rotates) {
             float c[WIDTH];
             float s[WIDTH];
             compute_angles(a, frequency, a.Sk - a.Sq + own.first_query + i, c, s);
@@ -71,23 +71,23 @@ template <int D, int QUERIES, int KEYS = BATCH>
 __global__ void attend_share(const decode_args a)
 {
     const block_share own = share_of_block(a, QUERIES);
-    const lane_of<D> mine = this_lane<D>(a.R);
-    const int group = threadIdx.x / row_of<D>::LANES;
+    const lane_layout<D> lane = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_layout<D>::LANES;
     chunks<D> query[QUERIES];
-    summed_up<D> so_far[QUERIES];
-    rope_frequency frequency[row_of<D>::WIDTH];
+    partial_result<D> so_far[QUERIES];
+    rope_frequency frequency[row_layout<D>::WIDTH];
 
-    if (mine.rotates) {
-        for (int e = 0; e < row_of<D>::WIDTH; e++) {
-            frequency[e] = a.frequencies[mine.lane * row_of<D>::WIDTH + e];
+    if (lane.rotates) {
+        for (int e = 0; e < row_layout<D>::WIDTH; e++) {
+            frequency[e] = a.frequencies[lane.index * row_layout<D>::WIDTH + e];
         }
     }
-    load_queries(a, own, mine, frequency, query);
+    load_queries(a, own, lane, frequency, query);
     for (int first = own.begin + group; first - group < own.end;
-         first += row_of<D>::GROUPS * KEYS) {
+         first += row_layout<D>::GROUPS * KEYS) {
         chunks<D> key[KEYS];
         chunks<D> value[KEYS];
-        load_keys(a, own, mine, frequency, first, key, value);
+        load_keys(a, own, lane, frequency, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
             float score[KEYS];
@@ -95,7 +95,7 @@ __global__ void attend_share(const decode_args a)
             add_values(score, value, &so_far[i]);
         }
     }
-    join_groups(a, own, mine, group, so_far);
+    join_groups(a, own, lane, group, so_far);
 }
 
 } // namespace computed

@@ -55,7 +55,7 @@ static void attend(const kf_run *run, decode_args a, kernels &of, int queries, i
                run->c->name, s.D, queries);
     }
     attend_kernel *attend_share = of[s.D == 128][queries / 2]; // column of 1, 2, 4: 0, 1, 2
-    const int groups = s.D == 80 ? row_of<80>::GROUPS : row_of<128>::GROUPS;
+    const int groups = s.D == 80 ? row_layout<80>::GROUPS : row_layout<128>::GROUPS;
     const int blocks = resident_blocks(attend_share);
     const dim3 grid = share_keys(run, &a, blocks, queries, groups * keys);
     attend_share<<<grid, THREADS, 0, stream>>>(a);
@@ -199,6 +199,12 @@ static bool short_shares(const kf_case *c)
     return c->shape.Sq > 1 && c->shape.Sk <= 512 * MOST_SPLITS;
 }
 
+// Cases with several queries that are not timed.
+static bool several_queries_of_few_keys(const kf_case *c)
+{
+    return c->shape.Sq > 1 && c->shape.Sk < 1024;
+}
+
 // Some cases with one query, enough to show what these variants explain.
 static bool one_query_of_some(const kf_case *c)
 {
@@ -251,6 +257,11 @@ static const kf_variant variants[] = {
     {.name = "fused-computed",
      .about = "k rotated inside attention, angles computed",
      .launch = launch_fused<from_frequencies>,
+     .extra_error = rope_angle_error},
+    {.name = "fused-computed-per-query",
+     .about = "the same with a block for each query",
+     .launch = launch_per_query<from_frequencies, BATCH, 0>,
+     .applies = several_queries_of_few_keys,
      .extra_error = rope_angle_error},
 };
 

@@ -7,18 +7,19 @@
 
 // The partial result of a group of lanes for one query.
 template <int D>
-struct summed_up {
+struct partial_result {
     float row_max = -INFINITY; // of the scores
     float row_sum = 0.0f;      // of the probabilities, with row_max subtracted
     chunks<D> out = {};
 };
 
 // snippet: merge
-// The factor of a partial result that has `mine` subtracted, when row_max is to be subtracted. If
-// it has seen no key, both are minus infinity, and the factor is 0.
-static __device__ __forceinline__ float exp_difference(float mine, float row_max)
+// 2^(x - row_max): the probability of score x, or the factor of a partial result that had x
+// subtracted, once row_max is subtracted. If no key was seen, both are minus infinity, and the
+// factor is 0.
+static __device__ __forceinline__ float exp_difference(float x, float row_max)
 {
-    return exp2f(mine - (row_max == -INFINITY ? 0.0f : row_max));
+    return exp2f(x - (row_max == -INFINITY ? 0.0f : row_max));
 }
 
 // Parts p < n, stat [n][rows] and part [n][rows][D], both from this thread's element on -> returns
@@ -35,9 +36,9 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
         row_max = fmaxf(row_max, stat[p * rows].x);
     }
     for (int p = 0; p < n; p++) {
-        const float2 mine = stat[p * rows];
-        const float weight = exp_difference(mine.x, row_max);
-        row_sum += weight * mine.y;
+        const float2 of_part = stat[p * rows];
+        const float weight = exp_difference(of_part.x, row_max);
+        row_sum += weight * of_part.y;
         out += weight * part[p * rows * D];
     }
     // end solution: merge
@@ -51,7 +52,7 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 // cost: an exponential per key, and one more
 template <int D, int N>
 static __device__ __forceinline__ void add_values(const float (&score)[N],
-                                                  const chunks<D> (&value)[N], summed_up<D> *q)
+                                                  const chunks<D> (&value)[N], partial_result<D> *q)
 {
     float most = q->row_max;
 #pragma unroll
@@ -62,8 +63,8 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     const float before = exp_difference(q->row_max, most);
     q->row_max = most;
     q->row_sum *= before;
-    for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        for (int e = 0; e < row_of<D>::WIDTH; e++) {
+    for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+        for (int e = 0; e < row_layout<D>::WIDTH; e++) {
             q->out.at[n][e] *= before;
         }
     }
@@ -72,8 +73,8 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     for (int m = 0; m < N; m++) {
         const float weight = exp_difference(score[m], most);
         q->row_sum += weight;
-        for (int n = 0; n < row_of<D>::SLOTS; n++) {
-            for (int e = 0; e < row_of<D>::WIDTH; e++) {
+        for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+            for (int e = 0; e < row_layout<D>::WIDTH; e++) {
                 q->out.at[n][e] += weight * value[m].at[n][e];
             }
         }
@@ -84,16 +85,16 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
 // so_far [QUERIES] of each group -> the block's part and stat
 template <int D, int QUERIES>
 static __device__ __forceinline__ void join_groups(const decode_args &a, const block_share &own,
-                                                   const lane_of<D> &mine, int group,
-                                                   const summed_up<D> (&so_far)[QUERIES])
+                                                   const lane_layout<D> &lane, int group,
+                                                   const partial_result<D> (&so_far)[QUERIES])
 {
-    constexpr int GROUPS = row_of<D>::GROUPS;
+    constexpr int GROUPS = row_layout<D>::GROUPS;
     __shared__ float part[GROUPS][QUERIES][D];
     __shared__ float2 stat[GROUPS][QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        store_row(so_far[i].out, mine, part[group][i]);
-        if (mine.lane == 0) {
+        store_row(so_far[i].out, lane, part[group][i]);
+        if (lane.index == 0) {
             stat[group][i] = make_float2(so_far[i].row_max, so_far[i].row_sum);
         }
     }

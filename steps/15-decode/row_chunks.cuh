@@ -15,7 +15,7 @@
 enum { THREADS = 256 }; // per block, of every kernel here but join_shares
 
 template <int D>
-struct row_of {
+struct row_layout {
     static constexpr int WIDTH = D == 80 ? 2 : 4;
     static constexpr int LANES = D == 80 ? 8 : 16;
     static constexpr int SLOTS = D / (LANES * WIDTH);
@@ -27,7 +27,7 @@ struct row_of {
 // A lane's chunks of a row.
 template <int D>
 struct chunks {
-    float at[row_of<D>::SLOTS][row_of<D>::WIDTH];
+    float at[row_layout<D>::SLOTS][row_layout<D>::WIDTH];
 };
 
 static __device__ __forceinline__ void load(const float *from, float (&to)[4])
@@ -73,43 +73,43 @@ static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int p
 
 // The places of a lane's chunks, the same in every row.
 template <int D>
-struct lane_of {
-    int lane;     // of LANES
+struct lane_layout {
+    int index;    // of LANES
     bool rotates; // chunks 0 and 1 are pairs
-    int column[row_of<D>::SLOTS];
+    int column[row_layout<D>::SLOTS];
 };
 
 template <int D>
-static __device__ __forceinline__ lane_of<D> this_lane(int R)
+static __device__ __forceinline__ lane_layout<D> this_lane(int R)
 {
-    constexpr int WIDTH = row_of<D>::WIDTH;
-    constexpr int LANES = row_of<D>::LANES;
+    constexpr int WIDTH = row_layout<D>::WIDTH;
+    constexpr int LANES = row_layout<D>::LANES;
     const int pairs = R / 2 / WIDTH;
-    lane_of<D> mine = {};
-    mine.lane = threadIdx.x % LANES;
-    mine.rotates = mine.lane < pairs;
-    for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        mine.column[n] = chunk_of(n, mine.lane, LANES, pairs) * WIDTH;
+    lane_layout<D> lane = {};
+    lane.index = threadIdx.x % LANES;
+    lane.rotates = lane.index < pairs;
+    for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+        lane.column[n] = chunk_of(n, lane.index, LANES, pairs) * WIDTH;
     }
-    return mine;
+    return lane;
 }
 
 // The row at `from` -> the calling lane's chunks of it, and back
 template <int D>
-static __device__ __forceinline__ void load_row(const float *from, const lane_of<D> &mine,
+static __device__ __forceinline__ void load_row(const float *from, const lane_layout<D> &lane,
                                                 chunks<D> *to)
 {
-    for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        load(from + mine.column[n], to->at[n]);
+    for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+        load(from + lane.column[n], to->at[n]);
     }
 }
 
 template <int D>
-static __device__ __forceinline__ void store_row(const chunks<D> &from, const lane_of<D> &mine,
+static __device__ __forceinline__ void store_row(const chunks<D> &from, const lane_layout<D> &lane,
                                                  float *to)
 {
-    for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        store(from.at[n], to + mine.column[n]);
+    for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+        store(from.at[n], to + lane.column[n]);
     }
 }
 
@@ -119,12 +119,12 @@ template <int D>
 static __device__ __forceinline__ float dot_of_rows(const chunks<D> &a, const chunks<D> &b)
 {
     float dot = 0.0f;
-    for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        for (int e = 0; e < row_of<D>::WIDTH; e++) {
+    for (int n = 0; n < row_layout<D>::SLOTS; n++) {
+        for (int e = 0; e < row_layout<D>::WIDTH; e++) {
             dot += a.at[n][e] * b.at[n][e];
         }
     }
-    for (int bit = row_of<D>::LANES / 2; bit > 0; bit /= 2) {
+    for (int bit = row_layout<D>::LANES / 2; bit > 0; bit /= 2) {
         dot += __shfl_xor_sync(0xffffffffu, dot, bit);
     }
     return dot;

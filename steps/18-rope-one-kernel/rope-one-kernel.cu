@@ -18,7 +18,7 @@
  *          cost most.
  */
 #include "cuda/count.cuh"
-#include "cuda/rope_alone.cuh"
+#include "cuda/rope_op_chain.cuh"
 #include "problems/rope.h"
 
 // A block is PAIRS x ROWS threads, and has ROWS rows of one sequence. Grid (blocks for S rows, B):
@@ -176,117 +176,6 @@ static double fast_angle_error(const kf_case *c)
 }
 
 // --- The rival: step 17's chain, on the tables that are kept -------------------------------------
-
-// A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
-// tables are the same for every sequence of the batch. N is the bytes of x.
-
-enum { CHAIN_THREADS = 256 };
-
-// same as step 16
-// x [B][S][D] -> y [B][S][D/2], minus the second half of each row
-// cost: reads N/2, writes N/2
-__global__ void negate_second_half(const float *x, float *y, int S, int D)
-{
-    const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t sequence = (int64_t)blockIdx.y * S;
-    if (i < S * half) {
-        y[sequence * half + i] = -x[(sequence + i / half) * D + half + i % half];
-    }
-}
-
-// same as step 16
-// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a followed by that of b
-// cost: reads N, writes N
-__global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
-                            int S, int D)
-{
-    const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t sequence = (int64_t)blockIdx.y * S;
-    const int64_t row = sequence + i / D;
-    const int column = i % D;
-    if (i < S * D) {
-        y[sequence * D + i] =
-            column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
-    }
-}
-
-// same as step 16
-// x [B][n], table [n] -> y [B][n]
-// cost: reads N and the table, writes N
-__global__ void multiply(const float *x, const float *table, float *y, int n)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t sequence = (int64_t)blockIdx.y * n;
-    if (i < n) {
-        y[sequence + i] = x[sequence + i] * table[i];
-    }
-}
-
-// same as step 16
-// a [B][n], b [B][n] -> y [B][n]
-// cost: reads 2 N, writes N
-__global__ void add(const float *a, const float *b, float *y, int n)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t sequence = (int64_t)blockIdx.y * n;
-    if (i < n) {
-        y[sequence + i] = a[sequence + i] + b[sequence + i];
-    }
-}
-
-// same as step 16
-static dim3 blocks_for(int n, int B)
-{
-    return dim3((n + CHAIN_THREADS - 1) / CHAIN_THREADS, B);
-}
-
-// same as step 16
-// x [B][S][D], cosine and sine [S][D] -> y = x * cosine + rotate_half(x) * sine
-// cost: 10 N and the tables
-static void launch_chain(const kf_run *run, const float *cosine, const float *sine,
-                         cudaStream_t stream)
-{
-    const int S = run->shape.Sq;
-    const int D = run->shape.D;
-    const float *x = kf_f32(run, "x");
-    float *negated = kf_f32(run, "negated");
-    float *rotated = kf_f32(run, "rotated");
-    float *x_cosine = kf_f32(run, "x_cosine");
-    float *rotated_sine = kf_f32(run, "rotated_sine");
-    float *y = kf_f32(run, "y");
-    const dim3 blocks = blocks_for(S * D, run->shape.B);
-    const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B);
-    negate_second_half<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
-    CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
-    CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
-    CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
-    CUDA_CHECK_LAUNCH();
-    add<<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, y, S * D);
-    CUDA_CHECK_LAUNCH();
-}
-
-// same as step 17
-// A framework's cached tables, as inputs cos_rows and sin_rows [S][D]: those of kf_rope_tables,
-// declared before, with the angles of a row twice, once for each half of x.
-static void cached_rows(kf_run *run)
-{
-    const int64_t S = run->shape.Sq;
-    const int64_t D = run->shape.D;
-    const int64_t dim[] = {S, D};
-    const char *const names[2][2] = {{"cos", "cos_rows"}, {"sin", "sin_rows"}};
-    for (int t = 0; t < 2; t++) {
-        const float *from = kf_find(run, names[t][0])->host;
-        float *to = kf_input(run, names[t][1], "SD", KF_F32, dim)->host;
-        for (int64_t i = 0; i < S * D; i++) {
-            to[i] = from[i / D * (D / 2) + i % D % (D / 2)];
-        }
-    }
-}
 
 // same as step 17
 // x [B][S][D], cached cos_rows and sin_rows [S][D] -> y [B][S][D]

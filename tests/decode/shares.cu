@@ -47,8 +47,8 @@ static int look_at_shares()
 {
     static const int keys[] = {1, 4, 63, 64, 65, 457, 1024, 2048, 4095, 4097, 8192, 32769, 131072};
     static const int blocks[] = {1, 8, 31, 32, 63, 64, 65, 132, 528, 1056, 4224};
-    static const int steps[] = {row_of<128>::GROUPS * 2, row_of<128>::GROUPS * BATCH,
-                                row_of<80>::GROUPS * BATCH};
+    static const int steps[] = {row_layout<128>::GROUPS * 2, row_layout<128>::GROUPS * BATCH,
+                                row_layout<80>::GROUPS * BATCH};
     static const int queries[][2] = {{1, 1}, {2, 2}, {4, 4}, {2, 1}, {4, 1}};
     int looked_at = 0;
     for (int H : {1, 2, 3, 32, 64}) {

@@ -6,7 +6,8 @@
 # that both files hold. DIR is where the two sides are written.
 # A step may be a ladder: a-NAME.cuh, b-NAME.cuh and so on beside SOURCE are its rungs, each a whole kernel.
 # The first rung is also compared with the earlier step, and each other rung with the one before it. A rung
-# that includes the one before it adds to it, so all of its lines are new.
+# that includes the one before it adds to it, so all of its lines are new. If the ladder follows the earlier
+# step, it shares no kernel with it, so there is no diff of these two, unless --all asks for it.
 set -e
 source=$1 dir=$2 all=$3
 
@@ -48,6 +49,7 @@ compare() {
     fi
     [ -n "$said" ] || echo "$shows ARGS=--all shows the rest too."
     said=1
+    [ -z "$ladder" ] || [ "$4" != "$source" ] || return 0
     for side in before after; do
         awk -v kernels="$kernels" 'FNR == 1 && /^\/\*/ { header = 1 }
             /^\/\/ --- (Variants that explain|Tables)( |$)/ { exit }
@@ -68,6 +70,11 @@ parent=$(sed -En 's/^ \* (Grows from|Follows): *([^ ,.;]*).*/\2/p' "$source" | h
 kernels=$(sed -n 's/^ \* Follows: .*/1/p' "$source" | head -n 1)
 shows="Below is the story: no header, no variants that explain, no tables."
 [ -z "$kernels" ] || shows="Little is shared. Below are the kernels and what they call, without those of variants that explain."
+ladder=
+if [ -n "$kernels" ] && ls "$folder"/[a-z]-*.cuh >/dev/null 2>&1; then
+    ladder=1
+    shows="Little is shared. Below is each rung against the one before it."
+fi
 before=steps/$parent/${parent#*-}.cu
 said=
 mkdir -p "$dir"
@@ -86,6 +93,7 @@ nothing)
         exit 2
     fi
     compare "$name" "$parent" "$before" "$source"
+    [ -z "$ladder" ] || [ "$all" = --all ] || before=
     ;;
 esac
 for rung in "$folder"/[a-z]-*.cuh; do
