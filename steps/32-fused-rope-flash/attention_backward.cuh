@@ -6,30 +6,10 @@
  */
 #pragma once
 
-#include "cuda/flash_backward.cuh"
-#include "cuda/warp_reduce.cuh"
+#include "cuda/flash_two_kernels.cuh"
 
 namespace tiled_backward
 {
-
-// same as step 26
-// o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
-template <int D>
-__global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
-{
-    const int64_t row = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
-    float sum = 0.0f;
-    for (int d = threadIdx.x % 32 * 2; d < D && row < rows; d += 64) {
-        const float2 x = __half22float2(*(const __half2 *)(dout + row * D + d));
-        const float2 y = __half22float2(*(const __half2 *)(o + row * D + d));
-        sum += x.x * y.x + x.y * y.y;
-    }
-    sum = warp_sum(sum);
-    if (threadIdx.x % 32 == 0 && row < rows) {
-        delta[row] = sum;
-    }
-}
 
 // same as step 26, b-vector.cuh
 // Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
@@ -218,10 +198,7 @@ static constexpr int bytes_of_block()
 template <int D>
 static void launch_before(job j)
 {
-    const int64_t rows = (int64_t)j.heads * j.a.Sq;
-    backward_delta<D>
-        <<<(unsigned)((rows + 7) / 8), 256, 0, j.stream>>>(j.a.o, j.a.dout, j.delta, rows);
-    CUDA_CHECK_LAUNCH();
+    launch_delta<D>(j.a, j.heads, j.delta, j.stream);
     CUDA_CHECK(
         cudaMemsetAsync(j.sums, 0, j.heads * padded_rows(j.a.Sq) * D * sizeof(float), j.stream));
 }
