@@ -162,6 +162,25 @@ static __host__ __device__ __forceinline__ int64_t padded_rows(int Sq)
     return ((int64_t)Sq + 127) / 128 * 128;
 }
 
+// sums [BH][padded][D] in tiles of 16 x 8, in which a lane's four elements lie side by side
+//     -> dq [BH][Sq][D], times 1 / sqrt(D). One thread per two elements, blockIdx.y: the head
+template <int D>
+static __device__ __forceinline__ void convert_tiles(const float *sums, __half *dq, int Sq)
+{
+    const int64_t head = blockIdx.y;
+    const int row = (blockIdx.x * 256 + threadIdx.x) / (D / 2);
+    const int column = (blockIdx.x * 256 + threadIdx.x) % (D / 2) * 2;
+    if (row >= Sq) {
+        return;
+    }
+    const int tile = row / 16 * (D / 8) + column / 8;
+    const int lane = row % 8 * 4 + column % 8 / 2;
+    const int64_t at = ((int64_t)tile * 32 + lane) * 4 + row % 16 / 8 * 2;
+    const float2 two = *(const float2 *)(sums + head * padded_rows(Sq) * D + at);
+    const float scale = 1.0f / sqrtf((float)D);
+    *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
+}
+
 // Columns m to m + N - 1 of STRIPS * 16 rows, in fragments -> a tile [.][W] in shared memory.
 template <int W, int STRIPS, int N>
 static __device__ __forceinline__ void

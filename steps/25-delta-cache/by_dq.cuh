@@ -1,25 +1,10 @@
 /* by_dq: dq's kernel of step 24, which keeps the delta that it computes. */
 #pragma once
 
-#include "cuda/flash_backward.cuh"
+#include "reference_log.cuh"
 
 namespace by_dq
 {
-
-// same as step 24
-// rowsum(dout * o) of one row, in all four lanes of a quad; 0 past the end.
-template <int D>
-static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
-{
-    float sum = 0.0f;
-#pragma unroll
-    for (int d = 2 * (threadIdx.x % 4); d < D && row < a.Sq; d += 8) {
-        const float2 dout = __half22float2(*(const __half2 *)(a.dout + (int64_t)row * D + d));
-        const float2 o = __half22float2(*(const __half2 *)(a.o + (int64_t)row * D + d));
-        sum += dout.x * o.x + dout.y * o.y;
-    }
-    return quad_sum(sum);
-}
 
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq]
 //     -> dq [BH][Sq][D], delta [BH][Sq]
@@ -56,7 +41,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
     for (int i = 0; i < STRIPS * 2; i++) {
         lse[i / 2][i % 2] = row + i * 8 < a.Sq ? a.lse[row + i * 8] : 0.0f;
-        delta[i / 2][i % 2] = delta_of_row<D>(a, row + i * 8);
+        delta[i / 2][i % 2] = recomputed::delta_of_row<D>(a, row + i * 8);
     }
     // solution: keep -- delta of each row, once
 #pragma unroll

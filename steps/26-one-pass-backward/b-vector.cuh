@@ -141,18 +141,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {
-    const int64_t head = blockIdx.y;
-    const int row = (blockIdx.x * 256 + threadIdx.x) / (D / 2);
-    const int column = (blockIdx.x * 256 + threadIdx.x) % (D / 2) * 2;
-    if (row >= Sq) {
-        return;
-    }
-    const int tile = row / 16 * (D / 8) + column / 8;
-    const int lane = row % 8 * 4 + column % 8 / 2;
-    const int64_t at = ((int64_t)tile * 32 + lane) * 4 + row % 16 / 8 * 2;
-    const float2 two = *(const float2 *)(sums + head * padded_rows(Sq) * D + at);
-    const float scale = 1.0f / sqrtf((float)D);
-    *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
+    convert_tiles<D>(sums, dq, Sq);
 }
 
 } // namespace vector

@@ -7,60 +7,10 @@
 #pragma once
 
 #include "cuda/flash_backward.cuh"
+#include "turns.cuh"
 
 namespace ordered
 {
-
-// snippet: order
-// All threads of the block call these. Whatever was added before a post is visible after the wait
-// for that post.
-static __device__ __forceinline__ void wait_for(const int *counter, int place)
-{
-    if (threadIdx.x == 0) {
-        int now;
-        do {
-            asm volatile("ld.acquire.gpu.global.s32 %0, [%1];"
-                         : "=r"(now)
-                         : "l"(counter)
-                         : "memory");
-            if (now != place) {
-                __nanosleep(100);
-            }
-        } while (now != place);
-    }
-    __syncthreads();
-}
-
-static __device__ __forceinline__ void post(int *counter)
-{
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        asm volatile("red.release.gpu.global.add.s32 [%0], 1;" : : "l"(counter) : "memory");
-    }
-}
-// end snippet: order
-
-// snippet: draw
-// A tile of keys: its head, and its number there.
-struct drawn_keys {
-    int head, block;
-};
-
-// Draws one from the first counter. All threads of the block call this.
-static __device__ __forceinline__ drawn_keys draw_keys(int *counters, bool causal)
-{
-    __shared__ int drawn;
-    if (threadIdx.x == 0) {
-        drawn = atomicAdd(counters, 1);
-    }
-    __syncthreads();
-    // Consecutive draws go to different heads. Under a mask the last keys come first, for they have
-    // the fewest queries.
-    const int heads = causal ? gridDim.x : gridDim.y;
-    const int blocks = causal ? gridDim.y : gridDim.x; // per head
-    return {drawn % heads, causal ? blocks - 1 - drawn / heads : drawn / heads};
-}
-// end snippet: draw
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
@@ -186,18 +136,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {
-    const int64_t head = blockIdx.y;
-    const int row = (blockIdx.x * 256 + threadIdx.x) / (D / 2);
-    const int column = (blockIdx.x * 256 + threadIdx.x) % (D / 2) * 2;
-    if (row >= Sq) {
-        return;
-    }
-    const int tile = row / 16 * (D / 8) + column / 8;
-    const int lane = row % 8 * 4 + column % 8 / 2;
-    const int64_t at = ((int64_t)tile * 32 + lane) * 4 + row % 16 / 8 * 2;
-    const float2 two = *(const float2 *)(sums + head * padded_rows(Sq) * D + at);
-    const float scale = 1.0f / sqrtf((float)D);
-    *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
+    convert_tiles<D>(sums, dq, Sq);
 }
 
 } // namespace ordered

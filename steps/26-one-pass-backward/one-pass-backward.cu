@@ -22,10 +22,10 @@
 #include "b-vector.cuh"
 #include "c-ordered.cuh"
 #include "cuda/flash_forward.cuh"
+#include "cuda/flash_two_kernels.cuh"
 #include "cuda/refused.cuh"
 #include "d-ordered-vector.cuh"
 #include "problems/flash_backward_cases.h"
-#include "two_kernels.cuh"
 
 enum way { SCALAR, VECTOR, ORDERED, ORDERED_VECTOR };
 
@@ -59,15 +59,6 @@ static job job_of(const kf_run *run, cudaStream_t stream)
     return j;
 }
 
-template <int D>
-static void launch_delta(job j)
-{
-    const int64_t rows = (int64_t)j.heads * j.a.Sq;
-    backward_delta<D>
-        <<<(unsigned)((rows + 7) / 8), 256, 0, j.stream>>>(j.a.o, j.a.dout, j.delta, rows);
-    CUDA_CHECK_LAUNCH();
-}
-
 template <int D, int KEYS, int ROWS>
 static constexpr int bytes_of_block()
 {
@@ -82,7 +73,7 @@ static void launch_one_pass(job j)
     const int blocks = (j.a.Sk + KEYS - 1) / KEYS;
     const dim3 grid = j.a.causal ? dim3(j.heads, blocks) : dim3(blocks, j.heads);
     const dim3 pairs((j.a.Sq * (D / 2) + 255) / 256, j.heads);
-    launch_delta<D>(j);
+    launch_delta<D>(j.a, j.heads, j.delta, j.stream);
     CUDA_CHECK(cudaMemsetAsync(j.sums, 0, j.bytes_of_sums, j.stream));
     if (WAY == SCALAR) {
         allow_shared(scalar::backward<D, KEYS, ROWS, WARPS>, bytes);
@@ -151,11 +142,11 @@ static void launch_two_kernels(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of(run, stream);
     if (run->shape.D == 64) {
-        launch_delta<64>(j);
+        launch_delta<64>(j.a, j.heads, j.delta, j.stream);
         launch_dq<64, 128, 64, 4>(j);
         launch_dkv<64, 128, 64, 4>(j);
     } else {
-        launch_delta<128>(j);
+        launch_delta<128>(j.a, j.heads, j.delta, j.stream);
         launch_dq<128, 128, 32, 4>(j);
         launch_dkv<128, 64, 64, 4>(j);
     }

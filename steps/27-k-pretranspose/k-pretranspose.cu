@@ -17,8 +17,7 @@
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
-#include "cuda/warp_reduce.cuh"
-#include "k_rows.cuh"
+#include "cuda/flash_two_kernels.cuh"
 #include "problems/flash_backward_cases.h"
 
 // snippet: transpose
@@ -371,25 +370,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                                block_row + warp_row, a.Sq);
 }
 
-// same as step 25
-// o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
-template <int D>
-__global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
-{
-    const int64_t row = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
-    float sum = 0.0f;
-    for (int d = threadIdx.x % 32 * 2; d < D && row < rows; d += 64) {
-        const float2 x = __half22float2(*(const __half2 *)(dout + row * D + d));
-        const float2 y = __half22float2(*(const __half2 *)(o + row * D + d));
-        sum += x.x * y.x + x.y * y.y;
-    }
-    sum = warp_sum(sum);
-    if (threadIdx.x % 32 == 0 && row < rows) {
-        delta[row] = sum;
-    }
-}
-
 enum way { ROWS, BOTH, COLUMNS, BY_HAND };
 
 // Blocks of QUERIES queries, tiles of 64 keys, four warps.
@@ -401,13 +381,11 @@ static void launch_width(const kf_run *run, cudaStream_t stream)
     const int heads = run->shape.B * run->shape.H;
     float *delta = kf_f32(run, "delta");
     __half *kt = (__half *)kf_memory(run, "kt", KF_F16);
-    const int64_t rows = (int64_t)heads * a.Sq;
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, heads);
     const dim3 squares((unsigned)(padded_rows(a.Sk) / 64), D / 64, heads);
     const int tiles = WAY == BOTH ? 6 : 4, threads = WARPS * 32;
     const int bytes = (2 * QUERIES + tiles * KEYS) * D * (int)sizeof(__half);
-    backward_delta<D><<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(a.o, a.dout, delta, rows);
-    CUDA_CHECK_LAUNCH();
+    launch_delta<D>(a, heads, delta, stream);
     if (WAY == BOTH || WAY == COLUMNS) {
         transpose<D><<<squares, 256, 0, stream>>>(a.k, kt, a.Sk);
         CUDA_CHECK_LAUNCH();

@@ -6,30 +6,10 @@
  */
 #pragma once
 
-#include "cuda/flash_backward.cuh"
-#include "cuda/warp_reduce.cuh"
+#include "cuda/flash_two_kernels.cuh"
 
 namespace tiled_backward
 {
-
-// same as step 26
-// o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
-// grid (rows / 8), 256 threads, one warp per row. cost: 4 D + 4 bytes per row
-template <int D>
-__global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
-{
-    const int64_t row = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
-    float sum = 0.0f;
-    for (int d = threadIdx.x % 32 * 2; d < D && row < rows; d += 64) {
-        const float2 x = __half22float2(*(const __half2 *)(dout + row * D + d));
-        const float2 y = __half22float2(*(const __half2 *)(o + row * D + d));
-        sum += x.x * y.x + x.y * y.y;
-    }
-    sum = warp_sum(sum);
-    if (threadIdx.x % 32 == 0 && row < rows) {
-        delta[row] = sum;
-    }
-}
 
 // same as step 26, b-vector.cuh
 // Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
@@ -161,18 +141,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 template <int D>
 __global__ void convert(const float *sums, __half *dq, int Sq)
 {
-    const int64_t head = blockIdx.y;
-    const int row = (blockIdx.x * 256 + threadIdx.x) / (D / 2);
-    const int column = (blockIdx.x * 256 + threadIdx.x) % (D / 2) * 2;
-    if (row >= Sq) {
-        return;
-    }
-    const int tile = row / 16 * (D / 8) + column / 8;
-    const int lane = row % 8 * 4 + column % 8 / 2;
-    const int64_t at = ((int64_t)tile * 32 + lane) * 4 + row % 16 / 8 * 2;
-    const float2 two = *(const float2 *)(sums + head * padded_rows(Sq) * D + at);
-    const float scale = 1.0f / sqrtf((float)D);
-    *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
+    convert_tiles<D>(sums, dq, Sq);
 }
 
 // The arguments of a launch, from a run.
@@ -218,10 +187,7 @@ static constexpr int bytes_of_block()
 template <int D>
 static void launch_before(job j)
 {
-    const int64_t rows = (int64_t)j.heads * j.a.Sq;
-    backward_delta<D>
-        <<<(unsigned)((rows + 7) / 8), 256, 0, j.stream>>>(j.a.o, j.a.dout, j.delta, rows);
-    CUDA_CHECK_LAUNCH();
+    launch_delta<D>(j.a, j.heads, j.delta, j.stream);
     CUDA_CHECK(
         cudaMemsetAsync(j.sums, 0, j.heads * padded_rows(j.a.Sq) * D * sizeof(float), j.stream));
 }

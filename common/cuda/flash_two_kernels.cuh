@@ -1,5 +1,6 @@
-/* two_kernels: the final kernels of step 25: one for delta, then dq's kernel, then dk's and dv's.
- * Seven products. */
+/* flash_two_kernels.cuh: the backward pass of step 25, which explains it: a kernel for delta, then
+ * dq's kernel, then dk's and dv's. Seven products. Steps 26 and 27 compare their kernels with
+ * these; delta comes from here in steps 26, 27 and 32. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
@@ -22,6 +23,15 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
     if (threadIdx.x % 32 == 0 && row < rows) {
         delta[row] = sum;
     }
+}
+
+// a.o, a.dout of all heads -> delta [heads][Sq]
+template <int D>
+static void launch_delta(backward_args a, int heads, float *delta, cudaStream_t stream)
+{
+    const int64_t rows = (int64_t)heads * a.Sq;
+    backward_delta<D><<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(a.o, a.dout, delta, rows);
+    CUDA_CHECK_LAUNCH();
 }
 
 // same as step 25
