@@ -101,7 +101,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     if (!value || device != 0)
         return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
     cudaError_t error = cudaGetDeviceProperties(p, device);
-#define CPU_ROW(name, number, v) {name, (int)(v)},
+#define CPU_ROW(name, driver_name, number, v) {cudaDevAttr##name, (int)(v)},
     const struct {
         enum cudaDeviceAttr attribute;
         int value;
