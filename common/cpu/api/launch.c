@@ -68,7 +68,7 @@ static cudaError_t run_kernel(void *state)
     l.multiprocessors = worker_count();
     l.id = ++launches;
     pool_order(&l);
-    TRACE_CHECK(launch(&l), (void)0);
+    TRACE_CHECK(launch(&l));
     watchdog_begin(&l);
     pool_run(&l);
     watchdog_end();

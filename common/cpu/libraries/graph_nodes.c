@@ -228,7 +228,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      struct cudaMemAllocNodeParams *params)
 {
     struct work work = nothing;
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     cudaError_t error = params ? memory_graph_allocate(&params->dptr, params->bytesize, &work)
                                : cudaErrorInvalidValue;
     return add(error, node, graph, after, count, work);

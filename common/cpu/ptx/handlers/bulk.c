@@ -11,7 +11,7 @@
 /* Reports the operation to check, with its reads and writes. Returns its number. */
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
-    int op = TRACE_CHECK(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
+    int op = TRACE_CHECK_OR(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
 #if CPU_TRACE == 2
     const size_t width = box_row_bytes(b);
     for (size_t row = 0; row < box_rows(b); row++) {
@@ -37,17 +37,16 @@ static int told(struct worker *w, const struct box *b, uint32_t tile, int loads,
 void ptx_start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m)
 {
     bulk_progress(w);
-    TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)), (void)0);
+    TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)));
     int op = told(w, b, tile, 1, 0);
-    TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)),
-                (void)0);
+    TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)));
     bulk_load(w, b, tile, m, op);
 }
 
 void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int adds)
 {
     bulk_progress(w);
-    TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)), (void)0);
+    TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)));
     bulk_store(w, b, tile, adds, told(w, b, tile, 0, adds));
 }
 
