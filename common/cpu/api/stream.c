@@ -244,14 +244,21 @@ static cudaError_t run_host_call(void *state)
     return cudaSuccess;
 }
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
+cudaError_t stream_host_work(cudaHostFn_t f, void *data, struct work *work)
 {
     struct host_call *c = f ? malloc(sizeof *c) : NULL;
     if (!c)
-        return result(f ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
+        return f ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     *c = (struct host_call){f, data};
-    return result(
-        stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_host_call, free, c}));
+    *work = (struct work){cudaGraphNodeTypeHost, run_host_call, free, c};
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
+{
+    struct work work;
+    cudaError_t error = stream_host_work(f, data, &work);
+    return result(error == cudaSuccess ? stream_submit(stream, work) : error);
 }
 
 struct callback {
