@@ -19,8 +19,8 @@ shared := base/error base/fiber base/types base/formats \
 each := $(addprefix device/,worker fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/address handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
-    $(addprefix api/,children graph stream event allocation copies pool launch device) \
-    $(addprefix libraries/,array texture graph_nodes managed pools) instruments/instrument
+    $(addprefix api/,children graph stream event allocation copies os_threads launch device) \
+    $(addprefix libraries/,array texture graph_nodes managed memory_pools) instruments/instrument
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
