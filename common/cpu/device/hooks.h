@@ -10,9 +10,6 @@
 
 #include <stdint.h>
 
-/* Functions of CUDA's API, hooks, and handlers of instructions have given parameters. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 /* TRACE(block(w, place)) calls trace_block: the macros add the prefix. TRACE_COUNT and TRACE_CHECK
  * call the hook of that instrument only. TRACE_COUNT_OR and TRACE_CHECK_OR return its value, and
  * `plain` where it is not called. */
@@ -196,6 +193,8 @@ void trace_registers_count(struct worker *w, int count, int more);
 void trace_descriptor(struct worker *w, const char *text);
 
 #ifndef CPU_SHARED
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* in a plain program they do nothing */
 /* The handlers of ld, st, red and atom call these before the access: bytes are 1, 2, 4, 8 or 16,
  * the whole of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
@@ -241,6 +240,7 @@ static inline void ptx_counted(int counter)
     cpu_trace_special(counter);
 #endif
 }
+#pragma GCC diagnostic pop
 #endif
 
 /* Memory. A site is the place in the caller's code that requests it. */

@@ -279,7 +279,6 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cudaDataType typeC, int ldc, cublasComputeType_t compute,
                             cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(
         handle,
         (struct call){SHAPE, .name = "cublasGemmEx", .type = typeA, .type_c = typeC, .batches = 1},
@@ -294,7 +293,6 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    int batches, cublasComputeType_t compute,
                                    cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(handle,
                                (struct call){SHAPE, .name = "cublasGemmBatchedEx", .type = typeA,
                                              .type_c = typeC, .batches = batches, .arrays = 1},
@@ -310,7 +308,6 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           long long strideC, int batches,
                                           cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(handle,
                                (struct call){SHAPE, .name = "cublasGemmStridedBatchedEx",
                                              .type = typeA, .type_c = typeC, .batches = batches,
