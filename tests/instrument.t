@@ -25,7 +25,7 @@ my @expected = (
     "atomics: barriers=2 atomics=4 global_ld_requests=2 global_ld_sectors=8 global_st_requests=2 "
         . "global_st_sectors=8 shared_ld_requests=2 shared_ld_wavefronts=2 shared_st_requests=1 "
         . "shared_st_wavefronts=1 global_atomic_requests=2 global_atomic_sectors=2 global_atomic_bytes=256 "
-        . "global_atomic_numbers=64",
+        . "global_atomic_elements=64",
     "specials: global_ld_requests=1 global_ld_sectors=4 $store sin=64 cos=32 exp=64 log=32 pow=32 "
         . "sqrt=32 rsqrt=32 div=96",
     "structs: global_ld_requests=4 global_ld_sectors=52 global_st_requests=2 global_st_sectors=20",
@@ -53,10 +53,10 @@ my @ptx = (
     "trips: global_ld_requests=4 global_ld_sectors=16 $one_store",
     "many: global_ld_requests=100 global_ld_sectors=400 $one_store",
     "atomics: atomics=2 global_atomic_requests=2 global_atomic_sectors=5 global_atomic_bytes=256 "
-        . "global_atomic_numbers=64",
+        . "global_atomic_elements=64",
     # 96 + 64 + 32 + 1 numbers; 384 + 256 + 128 + 8 bytes.
     "vector_sums: atomics=5 global_atomic_requests=4 global_atomic_sectors=30 global_atomic_bytes=776 "
-        . "global_atomic_numbers=193",
+        . "global_atomic_elements=193",
     "plain_rows: $one_store shared_ld_wavefronts=128 shared_ld_conflicts=112 "
         . "ldmatrix_requests=4 ldmatrix_wavefronts=128 ldmatrix_conflicts=112",
     "swizzled_rows: $one_store shared_ld_wavefronts=16 ldmatrix_requests=4 ldmatrix_wavefronts=16",

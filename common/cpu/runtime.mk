@@ -19,8 +19,8 @@ shared := base/error base/fiber base/types base/formats \
 each := $(addprefix device/,worker fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/address handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
-    $(addprefix api/,children graph stream event allocation copies pool launch device) \
-    $(addprefix libraries/,array texture graph_nodes managed pools) instruments/instrument
+    $(addprefix api/,children graph stream event allocation copies os_threads launch device) \
+    $(addprefix libraries/,array texture graph_nodes managed memory_pools) instruments/instrument
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
@@ -45,6 +45,9 @@ objects_rewriter := $(rewriter:%=$(parts)/rewriter/%.o) \
 # Of what is asked for, and of nothing else, it is read what the objects were made from.
 goals := $(filter rewriter runtime.o count.o check.o blas.o,$(MAKECMDGOALS:build/%=%))
 
+# Functions of CUDA's API, handlers of instructions and of signals, hooks and callbacks have given parameters. They may
+# leave some unused; other functions may not.
+given := api/% libraries/% ptx/handlers/% ptx/tensor_cores/% instruments/% device/fault device/watchdog
 warnings := -std=c11 -Wall -Wextra -Werror -Icommon/cpu -Icommon/cpu/include
 # Fortified longjmp refuses to jump between stacks, which is all that fibers do. -O3 makes no program faster, and
 # products of tensor cores slower; the instruments gain by it.
@@ -55,7 +58,7 @@ flags := $(warnings) -O2 -fsigned-char -ffp-contract=off -U_FORTIFY_SOURCE -pthr
 # $(call compile,COMPILER AND FLAGS): nothing that is being written stands under its final name.
 define compile
 @mkdir -p $(@D)
-@$1 -MMD -MF $@.$$$$.d -MT $@ -c $< -o $@.$$$$ && mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@ || \
+@$1 $(if $(filter $(given),$*),-Wno-unused-parameter) -MMD -MF $@.$$$$.d -MT $@ -c $< -o $@.$$$$ && mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@ || \
     { rm -f $@.$$$$ $@.$$$$.d; exit 1; }
 endef
 

@@ -109,7 +109,7 @@ static char *map(size_t bytes, char **base, size_t *mapped)
     const size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const size_t pages = (data + page - 1) / page * page;
     *mapped = front + pages + behind;
-    *base = TRACE_CHECK(
+    *base = TRACE_CHECK_OR(
         map(*mapped), mmap(NULL, *mapped, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | (reserved() ? MAP_NORESERVE : 0), -1, 0));
     if (*base == MAP_FAILED)
@@ -143,9 +143,9 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
         allocations = a;
         used += bytes;
         *p = block;
-        TRACE_CHECK(allocated(block, bytes, type), (void)0);
+        TRACE_CHECK(allocated(block, bytes, type));
         if (type != cudaMemoryTypeDevice && !reserved())
-            TRACE_CHECK(host_memory(block, bytes), (void)0);
+            TRACE_CHECK(host_memory(block, bytes));
         error = cudaSuccess;
     } else {
         free(a);
@@ -282,7 +282,7 @@ static cudaError_t release(void *p, int host)
         }
         used -= a->bytes;
         *at = a->next;
-        if (!TRACE_CHECK(freed(a->p), 0))
+        if (!TRACE_CHECK_OR(freed(a->p), 0))
             munmap(a->base, a->mapped);
         free(a);
         error = cudaSuccess;
@@ -323,7 +323,7 @@ void memory_remove_array(const struct cudaArray *array)
 
 void memory_reset(void)
 {
-    TRACE_CHECK(reset(), (void)0);
+    TRACE_CHECK(reset());
     while (arrays) {
         struct cudaArray *a = arrays;
         arrays = a->next;
@@ -346,25 +346,25 @@ cudaError_t memory_allocate(void **p, size_t bytes, enum cudaMemoryType type)
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     return memory_allocate(p, bytes, cudaMemoryTypeDevice);
 }
 
 cudaError_t cudaMallocHost(void **p, size_t bytes)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     return memory_allocate(p, bytes, cudaMemoryTypeHost);
 }
 
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     return memory_allocate(p, bytes, cudaMemoryTypeHost);
 }
 
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     if (!pitch)
         return result(cudaErrorInvalidValue);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
@@ -373,7 +373,7 @@ cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     if (!p)
         return result(cudaErrorInvalidValue);
     *p = (struct cudaPitchedPtr){NULL, 0, e.width, e.height};
@@ -383,7 +383,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
 cudaError_t cudaFree(void *p)
 {
     cudaError_t error = stream_check_unsafe(0);
-    TRACE_CHECK(host_waits_all(), (void)0);
+    TRACE_CHECK(host_waits_all());
     return result(error == cudaSuccess ? release(p, 0) : error);
 }
 
@@ -403,7 +403,7 @@ static int is_captured(cudaStream_t stream, cudaError_t *error)
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     cudaError_t error;
     struct work work;
     if (is_captured(stream, &error)) {
@@ -439,7 +439,7 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
     if (!b) {
         *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations, NULL};
         allocations = a;
-        TRACE_CHECK(registered(p, bytes), (void)0);
+        TRACE_CHECK(registered(p, bytes));
     } else {
         free(a);
     }
@@ -456,7 +456,7 @@ cudaError_t cudaHostUnregister(void *p)
         at = &(*at)->next;
     if ((a = *at)) {
         *at = a->next;
-        TRACE_CHECK(unregistered(p), (void)0);
+        TRACE_CHECK(unregistered(p));
         free(a);
         error = cudaSuccess;
     }
@@ -510,7 +510,7 @@ int memory_is_nowhere(const char *p)
     while (a && !(p >= a->base && p < a->base + a->mapped))
         a = a->next;
     pthread_mutex_unlock(&lock);
-    return a || TRACE_CHECK(is_freed(p), 0) ||
+    return a || TRACE_CHECK_OR(is_freed(p), 0) ||
            msync((void *)((uintptr_t)p / page * page), 1, MS_ASYNC) != 0;
 }
 
@@ -529,7 +529,7 @@ cudaError_t cpu_library_access(const struct cpu_access *a)
         return sticky_error();
     const struct memory_range home = memory_at(a->p);
     const size_t behind = home.p ? (size_t)(home.p + home.bytes - (const char *)a->p) : bytes;
-    int wrong = TRACE_CHECK(library(a), 0);
+    int wrong = TRACE_CHECK_OR(library(a), 0);
     if (!wrong && (behind < bytes || (uintptr_t)a->p < 65536)) {
         wrong = 1;
         if (home.p)

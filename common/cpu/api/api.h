@@ -81,10 +81,10 @@ struct cudaArray {
     struct cudaArray *next;
 };
 
-/* --- pool.c ----------------------------------------------------------------------------------- */
+/* --- os_threads.c ----------------------------------------------------------------------------- */
 int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one per core */
-void pool_order(struct launch *l); /* CUDACPU_ORDER, CUDACPU_SEED and CUDACPU_STAGGER */
-void pool_run(struct launch *l);   /* returns when all blocks have run, or one has failed */
+void choose_order(struct launch *l); /* CUDACPU_ORDER, CUDACPU_SEED and CUDACPU_STAGGER */
+void run_blocks(struct launch *l);   /* returns when all blocks have run, or one has failed */
 
 /* --- launch.c --------------------------------------------------------------------------------- */
 /* Makes the work of a launch from pointers to its arguments. */

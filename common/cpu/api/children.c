@@ -70,7 +70,7 @@ cudaError_t children_add(cudaStream_t stream, struct work work)
     }
     struct child c = {.work = work,
                       .block = block_key(l, cpu_worker->place),
-                      .when = TRACE_CHECK(child_time(), 0),
+                      .when = TRACE_CHECK_OR(child_time(), 0),
                       .tail = stream == cudaStreamTailLaunch};
     pthread_mutex_lock(&lock);
     c.number = l->n_children;
@@ -97,18 +97,18 @@ void children_run(struct launch *l)
 {
     if (!l->n_children)
         return;
-    const uint32_t end = TRACE_CHECK(child_time(), 0);
+    const uint32_t end = TRACE_CHECK_OR(child_time(), 0);
     (void)end;
     qsort(l->children, l->n_children, sizeof *l->children, by_order);
     for (size_t i = 0; i < l->n_children; i++) {
         const struct child *c = &l->children[i];
         cudaError_t error = (cudaError_t)l->error;
         if (error == cudaSuccess) {
-            TRACE_CHECK(child_begins(c->tail ? end : c->when, end), (void)0);
+            TRACE_CHECK(child_begins(c->tail ? end : c->when, end));
             depth += !c->tail;
             error = c->work.run(c->work.state);
             depth -= !c->tail;
-            TRACE_CHECK(child_ended(), (void)0);
+            TRACE_CHECK(child_ended());
         }
         if (error != cudaSuccess && !l->error)
             l->error = (int)error;

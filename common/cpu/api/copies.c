@@ -41,10 +41,10 @@ static cudaError_t run_copy(void *state)
             memmove(to, c->from + z * c->from_slice + y * c->from_pitch, c->width);
         else
             set_row(to, c);
-        TRACE_CHECK(written(to, c->width), (void)0);
+        TRACE_CHECK(written(to, c->width));
     }
     if (c->inside)
-        TRACE_COUNT(moved(c->from != NULL, c->width, c->height * c->depth), (void)0);
+        TRACE_COUNT(moved(c->from != NULL, c->width, c->height * c->depth));
     return cudaSuccess;
 }
 
@@ -195,8 +195,7 @@ static cudaError_t submit_copy(cudaError_t error, struct work work, cudaStream_t
 {
     error = submit(error, work, stream);
     if (!stream)
-        TRACE_CHECK(host_waits(0, 1),
-                    (void)0); /* most copies without a stream return when they are done */
+        TRACE_CHECK(host_waits(0, 1)); /* most copies without a stream return when they are done */
     return result(error);
 }
 

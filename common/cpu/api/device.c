@@ -101,7 +101,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     if (!value || device != 0)
         return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
     cudaError_t error = cudaGetDeviceProperties(p, device);
-#define CPU_ROW(name, number, v) {name, (int)(v)},
+#define CPU_ROW(name, driver_name, number, v) {cudaDevAttr##name, (int)(v)},
     const struct {
         enum cudaDeviceAttr attribute;
         int value;
@@ -117,8 +117,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    TRACE_CHECK(grids_done(), (void)0);
-    TRACE_CHECK(host_waits_all(), (void)0);
+    TRACE_CHECK(grids_done());
+    TRACE_CHECK(host_waits_all());
     return result(stream_check_unsafe(1));
 }
 
@@ -132,7 +132,7 @@ void device_at_reset(void (*forget)(void))
 
 cudaError_t cudaDeviceReset(void)
 {
-    TRACE_CHECK(host_waits_all(), (void)0);
+    TRACE_CHECK(host_waits_all());
     forget_errors();
     for (int i = 0; i < n_forgets; i++)
         forgets[i]();

@@ -22,7 +22,7 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags, const void *site)
     if (!*event)
         return result(cudaErrorMemoryAllocation);
     (*event)->flags = flags;
-    TRACE_CHECK(handle_made("an event", *event, site), (void)0);
+    TRACE_CHECK(handle_made("an event", *event, site));
     return result(cudaSuccess);
 }
 
@@ -40,7 +40,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     if (!event)
         return result(cudaErrorInvalidResourceHandle);
-    TRACE_CHECK(handle_destroyed(event), (void)0);
+    TRACE_CHECK(handle_destroyed(event));
     free(event);
     return result(cudaSuccess);
 }
@@ -61,8 +61,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     event->position = s->position;
     clock_gettime(CLOCK_MONOTONIC, &event->time);
     if (!s->capture)
-        TRACE_CHECK(stream_record(event->clock, s->number, !(s->flags & cudaStreamNonBlocking)),
-                    (void)0);
+        TRACE_CHECK(stream_record(event->clock, s->number, !(s->flags & cudaStreamNonBlocking)));
     return stream_unlock(result(cudaSuccess));
 }
 
@@ -87,7 +86,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
             s->capture->invalid = 1;
             error = cudaErrorStreamCaptureIsolation;
         } else {
-            TRACE_CHECK(stream_wait(s->number, event->clock), (void)0);
+            TRACE_CHECK(stream_wait(s->number, event->clock));
         }
         return stream_unlock(result(error));
     }
@@ -116,8 +115,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
         return result(cudaErrorInvalidResourceHandle);
     if (event->capture)
         return result(cudaErrorCapturedEvent);
-    TRACE_CHECK(grids_done(), (void)0);
-    TRACE_CHECK(host_waits_event(event->clock), (void)0);
+    TRACE_CHECK(grids_done());
+    TRACE_CHECK(host_waits_event(event->clock));
     return result(stream_check_unsafe(0));
 }
 

@@ -249,7 +249,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
     *graph = graph_new();
     if (!*graph)
         return result(cudaErrorMemoryAllocation);
-    TRACE_CHECK(handle_made("a graph", *graph, __builtin_return_address(0)), (void)0);
+    TRACE_CHECK(handle_made("a graph", *graph, __builtin_return_address(0)));
     return result(cudaSuccess);
 }
 
@@ -260,7 +260,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
     *clone = graph_copy(graph);
     if (!*clone)
         return result(cudaErrorInvalidValue);
-    TRACE_CHECK(handle_made("a graph", *clone, __builtin_return_address(0)), (void)0);
+    TRACE_CHECK(handle_made("a graph", *clone, __builtin_return_address(0)));
     return result(cudaSuccess);
 }
 
@@ -330,7 +330,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
         return result(cudaErrorInvalidValue);
     }
     (*exec)->graph->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
-    TRACE_CHECK(handle_made("an executable graph", *exec, __builtin_return_address(0)), (void)0);
+    TRACE_CHECK(handle_made("an executable graph", *exec, __builtin_return_address(0)));
     return result(cudaSuccess);
 }
 
@@ -476,7 +476,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
-    TRACE_CHECK(handle_destroyed(exec), (void)0);
+    TRACE_CHECK(handle_destroyed(exec));
     graph_release(exec->graph);
     free(exec);
     return result(cudaSuccess);
@@ -486,7 +486,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!graph)
         return result(cudaErrorInvalidValue);
-    TRACE_CHECK(handle_destroyed(graph), (void)0);
+    TRACE_CHECK(handle_destroyed(graph));
     graph_release(graph);
     return result(cudaSuccess);
 }

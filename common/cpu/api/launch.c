@@ -67,10 +67,10 @@ static cudaError_t run_kernel(void *state)
     l.run = blocks_to_run(l.blocks);
     l.multiprocessors = worker_count();
     l.id = ++launches;
-    pool_order(&l);
-    TRACE_CHECK(launch(&l), (void)0);
+    choose_order(&l);
+    TRACE_CHECK(launch(&l));
     watchdog_begin(&l);
-    pool_run(&l);
+    run_blocks(&l);
     watchdog_end();
     TRACE(launch_end(&l));
     pthread_mutex_lock(&table);

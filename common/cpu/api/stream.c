@@ -92,7 +92,7 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
         return stream_unlock(cudaSuccess);
     }
     if (error == cudaSuccess)
-        TRACE_CHECK(stream_work(s->number, !(s->flags & cudaStreamNonBlocking)), (void)0);
+        TRACE_CHECK(stream_work(s->number, !(s->flags & cudaStreamNonBlocking)));
     pthread_mutex_unlock(&stream_lock);
     if (error == cudaSuccess)
         error = work.run(work.state);
@@ -119,8 +119,8 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, co
     s->next = streams;
     streams = s;
     *stream = s;
-    TRACE_CHECK(handle_list(&streams), (void)0);
-    TRACE_CHECK(handle_made("a stream", s, site), (void)0);
+    TRACE_CHECK(handle_list(&streams));
+    TRACE_CHECK(handle_made("a stream", s, site));
     return stream_unlock(result(cudaSuccess));
 }
 
@@ -202,7 +202,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (stream->capture && stream->unjoined)
         stream->capture->invalid = 1;
     *at = stream->next;
-    TRACE_CHECK(handle_destroyed(stream), (void)0);
+    TRACE_CHECK(handle_destroyed(stream));
     free(stream);
     return stream_unlock(result(cudaSuccess));
 }
@@ -221,8 +221,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     } else if (capture_breaks_legacy(s))
         error = cudaErrorStreamCaptureImplicit;
     else {
-        TRACE_CHECK(grids_done(), (void)0);
-        TRACE_CHECK(host_waits(s->number, !(s->flags & cudaStreamNonBlocking)), (void)0);
+        TRACE_CHECK(grids_done());
+        TRACE_CHECK(host_waits(s->number, !(s->flags & cudaStreamNonBlocking)));
     }
     return stream_unlock(result(error));
 }
@@ -244,14 +244,21 @@ static cudaError_t run_host_call(void *state)
     return cudaSuccess;
 }
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
+cudaError_t stream_host_work(cudaHostFn_t f, void *data, struct work *work)
 {
     struct host_call *c = f ? malloc(sizeof *c) : NULL;
     if (!c)
-        return result(f ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
+        return f ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     *c = (struct host_call){f, data};
-    return result(
-        stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_host_call, free, c}));
+    *work = (struct work){cudaGraphNodeTypeHost, run_host_call, free, c};
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
+{
+    struct work work;
+    cudaError_t error = stream_host_work(f, data, &work);
+    return result(error == cudaSuccess ? stream_submit(stream, work) : error);
 }
 
 struct callback {
@@ -420,7 +427,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
                 *graph = c->graph;
         } else {
             *graph = c->graph;
-            TRACE_CHECK(handle_made("a graph", c->graph, __builtin_return_address(0)), (void)0);
+            TRACE_CHECK(handle_made("a graph", c->graph, __builtin_return_address(0)));
         }
         free(c);
     }

@@ -61,6 +61,7 @@ extern pthread_mutex_t stream_lock;
 cudaError_t stream_unlock(cudaError_t error); /* and returns the error */
 
 struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: there is no such stream */
+cudaError_t stream_host_work(cudaHostFn_t f, void *data, struct work *work); /* calls f */
 int stream_is_legacy(const struct CUstream_st *s);
 /* Invalidates every capture that the legacy stream would have to wait for. True if there was
  * one. */

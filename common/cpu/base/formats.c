@@ -1,8 +1,8 @@
 /* Number formats: the value of their bits, and rounding to them. Results are computed as doubles
- * "rounded to odd" (ptx_odd). A double has more than twice the bits of an f32, and two to spare.
- * So rounding it once more, in any direction, gives the correctly rounded exact result. (Boldo
- * and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
- * to odd", 2008.) */
+ * "rounded to odd" (rounded_to_odd). A double has more than twice the bits of an f32, and two to
+ * spare. So rounding it once more, in any direction, gives the correctly rounded exact result.
+ * (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+ * rounding to odd", 2008.) */
 #include "base/formats.h"
 
 #include <fenv.h>
@@ -98,7 +98,10 @@ uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding)
     return (negative << (f->exponent + f->fraction) | m) << f->shift;
 }
 
-double ptx_odd(double s, double error)
+/* Rounding to odd: s, or, if s lacks `error` of the exact result, the neighbour of s whose last
+ * bit is 1. Rounding that once more, to fewer bits and in any direction, gives the correctly
+ * rounded exact result. */
+static double rounded_to_odd(double s, double error)
 {
     uint64_t bits = ptx_double_bits(s);
     if (error == 0 || !isfinite(s) || bits & 1)
@@ -109,7 +112,7 @@ double ptx_odd(double s, double error)
 double ptx_sum(double x, double y)
 {
     double s = x + y, back = s - x;
-    return isfinite(s) ? ptx_odd(s, (x - (s - back)) + (y - back)) : s;
+    return isfinite(s) ? rounded_to_odd(s, (x - (s - back)) + (y - back)) : s;
 }
 
 uint64_t ptx_flush(enum ptx_type type, uint64_t bits)

@@ -12,10 +12,6 @@ enum ptx_rounding { PTX_NEAREST, PTX_ZERO, PTX_DOWN, PTX_UP, PTX_AWAY /* nearest
 double ptx_decode(enum ptx_type type, uint64_t bits);
 /* The nearest number of that type, in the given rounding. NaN becomes the NaN that a GPU writes. */
 uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding);
-/* Rounding to odd: s, or, if s lacks `error` of the exact result, the neighbour of s whose last
- * bit is 1. Rounding that once more, to fewer bits and in any direction, gives the correctly
- * rounded exact result. */
-double ptx_odd(double s, double error);
 /* x + y, and x * y + z if a double can hold x * y exactly; both rounded to odd. */
 double ptx_sum(double x, double y);
 int ptx_fraction_bits(enum ptx_type type);

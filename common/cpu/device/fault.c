@@ -32,7 +32,7 @@ void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    TRACE_CHECK(fault(w, kind, text), (void)kind);
+    TRACE_CHECK_OR(fault(w, kind, text), (void)kind);
     int none = 0;
     if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
         report(w, text);
@@ -50,10 +50,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     struct worker *w = cpu_worker;
     if (!w || !w->running || number == SIGABRT) {
         signal(number, SIG_DFL); /* no kernel's fault: let it happen again */
-        TRACE_CHECK(dies(), (void)0);
+        TRACE_CHECK(dies());
         return;
     }
-    if (number == SIGSEGV && TRACE_CHECK(allow_misaligned(context), 0))
+    if (number == SIGSEGV && TRACE_CHECK_OR(allow_misaligned(context), 0))
         return;
     char what[100];
     if (number == SIGFPE)
@@ -186,7 +186,7 @@ static void add_wait(struct text *text, const struct worker *w, int first)
 void fault_stuck(struct worker *w, enum fault kind, const char *why)
 {
     struct text text = {.n = 0};
-    TRACE_CHECK(callers(w), (void)0);
+    TRACE_CHECK(callers(w));
     for (int i = 0; i < w->size; i++) {
         int seen = 0;
         for (int j = 0; j < i && !seen; j++)

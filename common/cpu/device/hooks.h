@@ -10,24 +10,25 @@
 
 #include <stdint.h>
 
-/* Functions of CUDA's API, hooks, and handlers of instructions have given parameters. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
-/* TRACE(block(w, place)) calls trace_block: the macros add the prefix. */
+/* TRACE(block(w, place)) calls trace_block: the macros add the prefix. TRACE_COUNT and TRACE_CHECK
+ * call the hook of that instrument only. TRACE_COUNT_OR and TRACE_CHECK_OR return its value, and
+ * `plain` where it is not called. */
 #ifndef CPU_SHARED
 #ifndef CPU_TRACE
 #define CPU_TRACE 0
 #endif
 #if CPU_TRACE == 1
-#define TRACE_COUNT(call, plain) trace_##call
+#define TRACE_COUNT_OR(call, plain) trace_##call
 #else
-#define TRACE_COUNT(call, plain) (plain)
+#define TRACE_COUNT_OR(call, plain) (plain)
 #endif
 #if CPU_TRACE == 2
-#define TRACE_CHECK(call, plain) trace_##call
+#define TRACE_CHECK_OR(call, plain) trace_##call
 #else
-#define TRACE_CHECK(call, plain) (plain)
+#define TRACE_CHECK_OR(call, plain) (plain)
 #endif
+#define TRACE_COUNT(call) TRACE_COUNT_OR(call, (void)0)
+#define TRACE_CHECK(call) TRACE_CHECK_OR(call, (void)0)
 #if CPU_TRACE
 #define TRACE(call) trace_##call
 #else
@@ -192,6 +193,8 @@ void trace_registers_count(struct worker *w, int count, int more);
 void trace_descriptor(struct worker *w, const char *text);
 
 #ifndef CPU_SHARED
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* in a plain program they do nothing */
 /* The handlers of ld, st, red and atom call these before the access: bytes are 1, 2, 4, 8 or 16,
  * the whole of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
@@ -227,7 +230,7 @@ static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigne
                               unsigned parts, int sums)
 {
     if (sums)
-        TRACE_CHECK(lane_sum(w, lane, (uintptr_t)p, bytes), (void)0);
+        TRACE_CHECK(lane_sum(w, lane, (uintptr_t)p, bytes));
     TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes, parts));
 }
 /* A function that count has a counter for: ex2 is CPU_EXP, rcp CPU_DIV. */
@@ -237,6 +240,7 @@ static inline void ptx_counted(int counter)
     cpu_trace_special(counter);
 #endif
 }
+#pragma GCC diagnostic pop
 #endif
 
 /* Memory. A site is the place in the caller's code that requests it. */

@@ -17,7 +17,7 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
     }
     b->arrived++;
     b->count += predicate != 0;
-    TRACE_CHECK(join(w, (int)(b - w->barriers)), (void)0);
+    TRACE_CHECK(join(w, (int)(b - w->barriers)));
 }
 
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
@@ -151,7 +151,7 @@ void cpu_polled(const volatile void *p, const void *found, size_t bytes)
 
 void cpu_grid_wait(void)
 {
-    TRACE_CHECK(grid_wait(cpu_worker), (void)0);
+    TRACE_CHECK(grid_wait(cpu_worker));
 }
 
 void cpu_launch_bounds(int threads, int blocks)

@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,7 +113,7 @@ static void wake_yielded(struct worker *w)
 static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
-    if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
+    if (!w->warps[mine].ready && !TRACE_COUNT_OR(release(w, mine), 0))
         open_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
@@ -211,12 +210,12 @@ void block_open_barrier(struct worker *w, struct barrier *b)
     if (b->mixed)
         fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
     if (w->threads[b->first].op == CPU_GRID_SYNC) {
-        TRACE_COUNT(grid_barrier(w), (void)0);
+        TRACE_COUNT(grid_barrier(w));
         w->rest = AT_GRID; /* until all blocks are: is_grid_open */
         return;
     }
     if (b == w->barriers && w->live < w->size)
-        TRACE_CHECK(fewer(w), (void)0);
+        TRACE_CHECK(fewer(w));
     TRACE(barrier(w, (int)(b - w->barriers)));
     release(w, b);
 }
@@ -397,7 +396,7 @@ static void turn_to(struct worker *w)
 static void turn_ends(struct worker *w)
 {
     struct launch *l = w->launch;
-    const char *why = TRACE_CHECK(rests(w), NULL);
+    const char *why = TRACE_CHECK_OR(rests(w), NULL);
     if (why)
         fault_stop(w, FAULT_MBARRIER, cudaErrorNotSupported, "%s", why);
     if (w->rest == ASLEEP)
@@ -408,7 +407,7 @@ static void turn_ends(struct worker *w)
     l->at_grid += w->rest == AT_GRID;
     l->ended += w->rest != AT_GRID;
     if (l->at_grid == l->blocks) {
-        TRACE_CHECK(grid_opens(), (void)0);
+        TRACE_CHECK(grid_opens());
         l->at_grid = 0;
         l->rounds++;
     }
@@ -451,7 +450,7 @@ static int resume_block(struct worker *w)
         return 0;
     turn_to(w);
     blockIdx = w->block;
-    TRACE_CHECK(block_again(w), (void)0);
+    TRACE_CHECK(block_again(w));
     if (w->rest == AT_GRID)
         release(w, &w->barriers[0]);
     else

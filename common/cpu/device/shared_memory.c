@@ -21,7 +21,7 @@ void *cpu_dynamic_shared(size_t align, const char *file, int line)
         if (bytes && w->shared_used == bytes) /* no variable follows yet */
             w->gaps = w->dynamic;
         if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
-            TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes), (void)0);
+            TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes));
     }
     return w->arena + w->dynamic;
 }
@@ -52,7 +52,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
         slot->launch = l->id;
         if (w->variables < (int)(sizeof w->variable / sizeof *w->variable))
             w->variable[w->variables++] = (struct variable){slot->name, slot->offset, bytes};
-        TRACE_CHECK(shared(w, slot->name, slot->offset, bytes), (void)0);
+        TRACE_CHECK(shared(w, slot->name, slot->offset, bytes));
     }
     return w->arena + slot->offset;
 }

@@ -374,34 +374,24 @@ struct access {
     }
     static thread_group part(const thread_group &g, unsigned n, const char *file, int line);
 };
-} // namespace details
 
-/* A whole tile of N lanes; Parent is the group that it is part of. */
-template <unsigned N, class Parent, bool wide>
-class thread_block_tile
+/* A part of a block: N threads, from a multiple of N on. It is one of `of` parts of its parent. */
+template <unsigned N>
+class tile
 {
     static_assert(N >= 1 && N <= 1024 && (N & (N - 1)) == 0,
                   "tiles are of a power of two threads, at most 1024");
+
+  protected:
     unsigned which, of;
 
-    static unsigned mask()
-    {
-        return ~0u >> (32 - N) << (details::lane() & ~(N - 1));
-    }
-    friend struct details::access;
-
   public:
-    thread_block_tile(unsigned which, unsigned of) : which(which), of(of)
+    tile(unsigned which, unsigned of) : which(which), of(of)
     {
     }
     template <class P>
-    thread_block_tile(const thread_block_tile<N, P> &g)
-        : which(g.meta_group_rank()), of(g.meta_group_size())
+    tile(const thread_block_tile<N, P> &g) : which(g.which), of(g.of)
     {
-    }
-    operator coalesced_group() const
-    {
-        return details::access::lanes(mask(), which, of, true);
     }
     static constexpr unsigned num_threads()
     {
@@ -413,7 +403,7 @@ class thread_block_tile
     }
     static unsigned thread_rank()
     {
-        return details::block_thread() & (N - 1);
+        return block_thread() % N;
     }
     unsigned meta_group_rank() const
     {
@@ -422,6 +412,25 @@ class thread_block_tile
     unsigned meta_group_size() const
     {
         return of;
+    }
+};
+} // namespace details
+
+/* A whole tile of N lanes; Parent is the group that it is part of. */
+template <unsigned N, class Parent, bool wide>
+class thread_block_tile : public details::tile<N>
+{
+    static unsigned mask()
+    {
+        return ~0u >> (32 - N) << (details::lane() & ~(N - 1));
+    }
+    friend struct details::access;
+
+  public:
+    using details::tile<N>::tile;
+    operator coalesced_group() const
+    {
+        return details::access::lanes(mask(), this->which, this->of, true);
     }
     static void sync(CPU_PLACE)
     {
@@ -476,41 +485,10 @@ class thread_block_tile
 
 /* A tile of several whole warps. */
 template <unsigned N, class Parent>
-class thread_block_tile<N, Parent, true>
+class thread_block_tile<N, Parent, true> : public details::tile<N>
 {
-    static_assert(N <= 1024 && (N & (N - 1)) == 0,
-                  "tiles are of a power of two threads, at most 1024");
-    unsigned which, of;
-
   public:
-    thread_block_tile(unsigned which, unsigned of) : which(which), of(of)
-    {
-    }
-    template <class P>
-    thread_block_tile(const thread_block_tile<N, P> &g)
-        : which(g.meta_group_rank()), of(g.meta_group_size())
-    {
-    }
-    static constexpr unsigned num_threads()
-    {
-        return N;
-    }
-    static constexpr unsigned size()
-    {
-        return N;
-    }
-    static unsigned thread_rank()
-    {
-        return details::block_thread() % N;
-    }
-    unsigned meta_group_rank() const
-    {
-        return which;
-    }
-    unsigned meta_group_size() const
-    {
-        return of;
-    }
+    using details::tile<N>::tile;
     static void sync(CPU_PLACE)
     {
         cpu_tile_barrier(N, file, line);
@@ -705,48 +683,21 @@ inline auto invoke_one_broadcast(const G &g, F &&f, A &&...a)
 
 /* --- Operators -------------------------------------------------------------------------------- */
 
-template <class T>
-struct plus {
-    T operator()(T a, T b) const
-    {
-        return a + b;
-    }
-};
-template <class T>
-struct less {
-    T operator()(T a, T b) const
-    {
-        return b < a ? b : a;
-    }
-};
-template <class T>
-struct greater {
-    T operator()(T a, T b) const
-    {
-        return a < b ? b : a;
-    }
-};
-template <class T>
-struct bit_and {
-    T operator()(T a, T b) const
-    {
-        return a & b;
-    }
-};
-template <class T>
-struct bit_or {
-    T operator()(T a, T b) const
-    {
-        return a | b;
-    }
-};
-template <class T>
-struct bit_xor {
-    T operator()(T a, T b) const
-    {
-        return a ^ b;
-    }
-};
+#define CPU_OPERATOR(name, expression)                                                             \
+    template <class T>                                                                             \
+    struct name {                                                                                  \
+        T operator()(T a, T b) const                                                               \
+        {                                                                                          \
+            return expression;                                                                     \
+        }                                                                                          \
+    };
+CPU_OPERATOR(plus, a + b)
+CPU_OPERATOR(less, b < a ? b : a)
+CPU_OPERATOR(greater, a < b ? b : a)
+CPU_OPERATOR(bit_and, a &b)
+CPU_OPERATOR(bit_or, a | b)
+CPU_OPERATOR(bit_xor, a ^ b)
+#undef CPU_OPERATOR
 
 namespace details
 {

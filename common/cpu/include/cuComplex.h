@@ -8,6 +8,11 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
+#define CPU_ON_COMPLEX(R, name, parameters, expression)                                            \
+    static inline R name parameters                                                                \
+    {                                                                                              \
+        return expression;                                                                         \
+    }
 /* A quotient, like an absolute value, first divides by the larger part, so that no square
  * overflows. */
 #define CPU_COMPLEX(C, T, make, f, square_root, absolute)                                          \
@@ -18,30 +23,12 @@ typedef cuFloatComplex cuComplex;
         z.y = im;                                                                                  \
         return z;                                                                                  \
     }                                                                                              \
-    static inline T cuCreal##f(C z)                                                                \
-    {                                                                                              \
-        return z.x;                                                                                \
-    }                                                                                              \
-    static inline T cuCimag##f(C z)                                                                \
-    {                                                                                              \
-        return z.y;                                                                                \
-    }                                                                                              \
-    static inline C cuConj##f(C z)                                                                 \
-    {                                                                                              \
-        return make(z.x, -z.y);                                                                    \
-    }                                                                                              \
-    static inline C cuCadd##f(C a, C b)                                                            \
-    {                                                                                              \
-        return make(a.x + b.x, a.y + b.y);                                                         \
-    }                                                                                              \
-    static inline C cuCsub##f(C a, C b)                                                            \
-    {                                                                                              \
-        return make(a.x - b.x, a.y - b.y);                                                         \
-    }                                                                                              \
-    static inline C cuCmul##f(C a, C b)                                                            \
-    {                                                                                              \
-        return make(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                                 \
-    }                                                                                              \
+    CPU_ON_COMPLEX(T, cuCreal##f, (C z), z.x)                                                      \
+    CPU_ON_COMPLEX(T, cuCimag##f, (C z), z.y)                                                      \
+    CPU_ON_COMPLEX(C, cuConj##f, (C z), make(z.x, -z.y))                                           \
+    CPU_ON_COMPLEX(C, cuCadd##f, (C a, C b), make(a.x + b.x, a.y + b.y))                           \
+    CPU_ON_COMPLEX(C, cuCsub##f, (C a, C b), make(a.x - b.x, a.y - b.y))                           \
+    CPU_ON_COMPLEX(C, cuCmul##f, (C a, C b), make(a.x *b.x - a.y * b.y, a.x * b.y + a.y * b.x))    \
     static inline C cuCdiv##f(C a, C b)                                                            \
     {                                                                                              \
         const T s = 1 / (absolute(b.x) + absolute(b.y));                                           \
@@ -61,23 +48,14 @@ CPU_COMPLEX(cuFloatComplex, float, make_cuFloatComplex, f, sqrtf, fabsf)
 CPU_COMPLEX(cuDoubleComplex, double, make_cuDoubleComplex, , sqrt, fabs)
 #undef CPU_COMPLEX
 
-static inline cuComplex make_cuComplex(float re, float im)
-{
-    return make_cuFloatComplex(re, im);
-}
-static inline cuComplex cuCfmaf(cuComplex a, cuComplex b, cuComplex c)
-{
-    return make_cuFloatComplex(fmaf(a.x, b.x, c.x) - a.y * b.y, fmaf(a.x, b.y, c.y) + a.y * b.x);
-}
-static inline cuDoubleComplex cuCfma(cuDoubleComplex a, cuDoubleComplex b, cuDoubleComplex c)
-{
-    return make_cuDoubleComplex(fma(a.x, b.x, c.x) - a.y * b.y, fma(a.x, b.y, c.y) + a.y * b.x);
-}
-static inline cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex z)
-{
-    return make_cuDoubleComplex(z.x, z.y);
-}
-static inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z)
-{
-    return make_cuFloatComplex((float)z.x, (float)z.y);
-}
+CPU_ON_COMPLEX(cuComplex, make_cuComplex, (float re, float im), make_cuFloatComplex(re, im))
+CPU_ON_COMPLEX(cuComplex, cuCfmaf, (cuComplex a, cuComplex b, cuComplex c),
+               make_cuFloatComplex(fmaf(a.x, b.x, c.x) - a.y * b.y,
+                                   fmaf(a.x, b.y, c.y) + a.y * b.x))
+CPU_ON_COMPLEX(cuDoubleComplex, cuCfma, (cuDoubleComplex a, cuDoubleComplex b, cuDoubleComplex c),
+               make_cuDoubleComplex(fma(a.x, b.x, c.x) - a.y * b.y, fma(a.x, b.y, c.y) + a.y * b.x))
+CPU_ON_COMPLEX(cuDoubleComplex, cuComplexFloatToDouble, (cuFloatComplex z),
+               make_cuDoubleComplex(z.x, z.y))
+CPU_ON_COMPLEX(cuFloatComplex, cuComplexDoubleToFloat, (cuDoubleComplex z),
+               make_cuFloatComplex((float)z.x, (float)z.y))
+#undef CPU_ON_COMPLEX

@@ -229,18 +229,22 @@ inline T __ldg(const T *p)
     CPU_REPORT_CACHED(p);
     return *p;
 }
-template <class T>
-inline T __ldcg(const T *p)
-{
-    CPU_SPECIAL(CPU_CACHE_HINTS);
-    return *p;
-}
-template <class T>
-inline T __ldcs(const T *p)
-{
-    CPU_SPECIAL(CPU_CACHE_HINTS);
-    return *p;
-}
+#define CPU_HINTED(load, store)                                                                    \
+    template <class T>                                                                             \
+    inline T load(const T *p)                                                                      \
+    {                                                                                              \
+        CPU_SPECIAL(CPU_CACHE_HINTS);                                                              \
+        return *p;                                                                                 \
+    }                                                                                              \
+    template <class T>                                                                             \
+    inline void store(T *p, cpu_same_t<T> v)                                                       \
+    {                                                                                              \
+        CPU_SPECIAL(CPU_CACHE_HINTS);                                                              \
+        *p = v;                                                                                    \
+    }
+CPU_HINTED(__ldcg, __stcg)
+CPU_HINTED(__ldcs, __stcs)
+#undef CPU_HINTED
 template <class T>
 inline T __ldca(const T *p) /* like a plain load */
 {
@@ -263,18 +267,6 @@ inline void __stwt(T *p, cpu_same_t<T> v)
 }
 inline void __prof_trigger(int)
 {
-}
-template <class T>
-inline void __stcg(T *p, cpu_same_t<T> v)
-{
-    CPU_SPECIAL(CPU_CACHE_HINTS);
-    *p = v;
-}
-template <class T>
-inline void __stcs(T *p, cpu_same_t<T> v)
-{
-    CPU_SPECIAL(CPU_CACHE_HINTS);
-    *p = v;
 }
 inline size_t __cvta_generic_to_shared(const void *p)
 {
@@ -634,6 +626,16 @@ struct cpu_asm_fits {
                                    (c == 'l' && std::is_pointer<T>::value),
         "an asm statement takes f or d for floating-point numbers, h, r or l for integers");
 };
+#ifndef CPU_TRACE
+__forceinline__ void cpu_asm_put(uint64_t *reg, uint64_t bits)
+{
+    *reg = bits;
+}
+__forceinline__ uint64_t cpu_asm_get(const uint64_t *reg)
+{
+    return *reg;
+}
+#endif
 template <char c, class T>
 __forceinline__ void cpu_asm_in(uint64_t *reg, T v)
 {
@@ -643,22 +645,14 @@ __forceinline__ void cpu_asm_in(uint64_t *reg, T v)
         bits = (uint64_t)(int64_t)v;
     else
         bits = cpu_bits(v);
-#ifdef CPU_TRACE
     cpu_asm_put(reg, bits);
-#else
-    *reg = bits;
-#endif
 }
 template <char c, class T>
 __forceinline__ void cpu_asm_out(const uint64_t *reg, T &v)
 {
     typedef std::remove_volatile_t<T> value;
     (void)cpu_asm_fits<c, value>();
-#ifdef CPU_TRACE
     v = cpu_value<value>(cpu_asm_get(reg));
-#else
-    v = cpu_value<value>(*reg);
-#endif
 }
 inline void cpu_bounds(int threads, int blocks = 0, int = 0)
 {
@@ -676,19 +670,11 @@ __forceinline__ void cpu_asm_hold(uint64_t *reg, uint64_t *held, T &&v)
         at = (uint64_t)(uintptr_t)&v;
     else
         cpu_asm_in<c>(reg, (value)v);
-#ifdef CPU_TRACE
     cpu_asm_put(held, at);
-#else
-    *held = at;
-#endif
 }
 inline void cpu_asm_string(uint64_t *reg, const char *s)
 {
-#ifdef CPU_TRACE
     cpu_asm_put(reg, (uintptr_t)s);
-#else
-    *reg = (uintptr_t)s;
-#endif
 }
 
 /* The C++ forms of the API. Pointers to const and to any type are accepted. */

@@ -261,62 +261,24 @@ namespace cpu
 #define CPU_4_2_1 CPU_FOUR ", {%4, %5}, {%6}, " CPU_FOUR ";"
 template <class In, class Sum, bool saturates>
 struct form;
-template <>
-struct form<__half, float, false> {
-    static constexpr const char *constraints = "ffffrrrrrr",
-                                *text =
-                                    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " CPU_4_4_2;
-};
-template <>
-struct form<__half, __half, false> {
-    static constexpr const char *constraints = "rrrrrrrr",
-                                *text =
-                                    "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, "
-                                    "{%2, %3, %4, %5}, {%6, %7}, {%0, %1};";
-};
-template <>
-struct form<__nv_bfloat16, float, false> {
-    static constexpr const char
-        *constraints = "ffffrrrrrr",
-        *text = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 " CPU_4_4_2;
-};
-template <>
-struct form<precision::tf32, float, false> {
-    static constexpr const char *constraints = "ffffrrrrrr",
-                                *text =
-                                    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 " CPU_4_4_2;
-};
-template <>
-struct form<double, double, false> {
-    static constexpr const char
-        *constraints = "dddd",
-        *text = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, "
-                "{%3}, {%0, %1};";
-};
-template <>
-struct form<signed char, int, false> {
-    static constexpr const char *constraints = "rrrrrrr",
-                                *text =
-                                    "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 " CPU_4_2_1;
-};
-template <>
-struct form<signed char, int, true> {
-    static constexpr const char
-        *constraints = "rrrrrrr",
-        *text = "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 " CPU_4_2_1;
-};
-template <>
-struct form<unsigned char, int, false> {
-    static constexpr const char *constraints = "rrrrrrr",
-                                *text =
-                                    "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 " CPU_4_2_1;
-};
-template <>
-struct form<unsigned char, int, true> {
-    static constexpr const char
-        *constraints = "rrrrrrr",
-        *text = "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.u8.u8.s32 " CPU_4_2_1;
-};
+#define CPU_FORM(In, Sum, saturates, letters, mma)                                                 \
+    template <>                                                                                    \
+    struct form<In, Sum, saturates> {                                                              \
+        static constexpr const char *constraints = letters, *text = "mma.sync.aligned." mma;       \
+    };
+CPU_FORM(__half, float, false, "ffffrrrrrr", "m16n8k16.row.col.f32.f16.f16.f32 " CPU_4_4_2)
+CPU_FORM(__half, __half, false, "rrrrrrrr",
+         "m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};")
+CPU_FORM(__nv_bfloat16, float, false, "ffffrrrrrr", "m16n8k16.row.col.f32.bf16.bf16.f32 " CPU_4_4_2)
+CPU_FORM(precision::tf32, float, false, "ffffrrrrrr",
+         "m16n8k8.row.col.f32.tf32.tf32.f32 " CPU_4_4_2)
+CPU_FORM(double, double, false, "dddd",
+         "m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};")
+CPU_FORM(signed char, int, false, "rrrrrrr", "m16n8k16.row.col.s32.s8.s8.s32 " CPU_4_2_1)
+CPU_FORM(signed char, int, true, "rrrrrrr", "m16n8k16.row.col.satfinite.s32.s8.s8.s32 " CPU_4_2_1)
+CPU_FORM(unsigned char, int, false, "rrrrrrr", "m16n8k16.row.col.s32.u8.u8.s32 " CPU_4_2_1)
+CPU_FORM(unsigned char, int, true, "rrrrrrr", "m16n8k16.row.col.satfinite.s32.u8.u8.s32 " CPU_4_2_1)
+#undef CPU_FORM
 #undef CPU_FOUR
 #undef CPU_4_4_2
 #undef CPU_4_2_1

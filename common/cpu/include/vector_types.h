@@ -3,50 +3,22 @@
 
 #define CPU_ALIGN(n) __attribute__((aligned(n)))
 
+#define CPU_VECTOR(name, attribute, T, parameters, ...)                                            \
+    typedef struct attribute name {                                                                \
+        T __VA_ARGS__;                                                                             \
+    } name;                                                                                        \
+    static inline name make_##name parameters                                                      \
+    {                                                                                              \
+        name v = {__VA_ARGS__};                                                                    \
+        return v;                                                                                  \
+    }
 /* The vectors of 1 to 4 elements of one scalar type. A vector of 3 has the alignment of its
  * elements. */
 #define CPU_VECTORS(name, T, a2, a4)                                                               \
-    struct name##1                                                                                 \
-    {                                                                                              \
-        T x;                                                                                       \
-    };                                                                                             \
-    struct CPU_ALIGN(a2) name##2                                                                   \
-    {                                                                                              \
-        T x, y;                                                                                    \
-    };                                                                                             \
-    struct name##3                                                                                 \
-    {                                                                                              \
-        T x, y, z;                                                                                 \
-    };                                                                                             \
-    struct CPU_ALIGN(a4) name##4                                                                   \
-    {                                                                                              \
-        T x, y, z, w;                                                                              \
-    };                                                                                             \
-    typedef struct name##1 name##1;                                                                \
-    typedef struct name##2 name##2;                                                                \
-    typedef struct name##3 name##3;                                                                \
-    typedef struct name##4 name##4;                                                                \
-    static inline name##1 make_##name##1(T x)                                                      \
-    {                                                                                              \
-        name##1 v = {x};                                                                           \
-        return v;                                                                                  \
-    }                                                                                              \
-    static inline name##2 make_##name##2(T x, T y)                                                 \
-    {                                                                                              \
-        name##2 v = {x, y};                                                                        \
-        return v;                                                                                  \
-    }                                                                                              \
-    static inline name##3 make_##name##3(T x, T y, T z)                                            \
-    {                                                                                              \
-        name##3 v = {x, y, z};                                                                     \
-        return v;                                                                                  \
-    }                                                                                              \
-    static inline name##4 make_##name##4(T x, T y, T z, T w)                                       \
-    {                                                                                              \
-        name##4 v = {x, y, z, w};                                                                  \
-        return v;                                                                                  \
-    }
-
+    CPU_VECTOR(name##1, , T, (T x), x)                                                             \
+    CPU_VECTOR(name##2, CPU_ALIGN(a2), T, (T x, T y), x, y)                                        \
+    CPU_VECTOR(name##3, , T, (T x, T y, T z), x, y, z)                                             \
+    CPU_VECTOR(name##4, CPU_ALIGN(a4), T, (T x, T y, T z, T w), x, y, z, w)
 CPU_VECTORS(char, signed char, 2, 4)
 CPU_VECTORS(uchar, unsigned char, 2, 4)
 CPU_VECTORS(short, short, 4, 8)
@@ -63,16 +35,7 @@ CPU_VECTORS(double, double, 16, 16)
 
 /* Vectors of 32 bytes with the alignment in their names. */
 #define CPU_WIDE(name, T, bytes)                                                                   \
-    typedef struct CPU_ALIGN(bytes) name##4_##bytes##a                                             \
-    {                                                                                              \
-        T x, y, z, w;                                                                              \
-    }                                                                                              \
-    name##4_##bytes##a;                                                                            \
-    static inline name##4_##bytes##a make_##name##4_##bytes##a(T x, T y, T z, T w)                 \
-    {                                                                                              \
-        name##4_##bytes##a v = {x, y, z, w};                                                       \
-        return v;                                                                                  \
-    }
+    CPU_VECTOR(name##4_##bytes##a, CPU_ALIGN(bytes), T, (T x, T y, T z, T w), x, y, z, w)
 #define CPU_WIDES(name, T) CPU_WIDE(name, T, 16) CPU_WIDE(name, T, 32)
 CPU_WIDES(long, long)
 CPU_WIDES(ulong, unsigned long)
@@ -81,6 +44,7 @@ CPU_WIDES(ulonglong, unsigned long long)
 CPU_WIDES(double, double)
 #undef CPU_WIDES
 #undef CPU_WIDE
+#undef CPU_VECTOR
 
 #ifdef __cplusplus
 struct dim3 {

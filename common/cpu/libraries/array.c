@@ -56,7 +56,7 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
     if (!a)
         return result(cudaErrorMemoryAllocation);
     void *p;
-    TRACE_CHECK(site(site), (void)0);
+    TRACE_CHECK(site(site));
     cudaError_t error = cudaMalloc(&p, extent.width * (extent.height ? extent.height : 1) *
                                            (extent.depth ? extent.depth : 1) * element);
     if (error != cudaSuccess) {

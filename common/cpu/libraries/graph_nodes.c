@@ -17,26 +17,9 @@ static cudaError_t set_work(const struct cudaMemsetParams *p, struct work *work)
     return p ? memory_set(p, work) : cudaErrorInvalidValue;
 }
 
-struct host_call {
-    cudaHostFn_t f;
-    void *data;
-};
-
-static cudaError_t call_host(void *state)
-{
-    const struct host_call *c = state;
-    c->f(c->data);
-    return cudaSuccess;
-}
-
 static cudaError_t host_work(const struct cudaHostNodeParams *p, struct work *work)
 {
-    struct host_call *c = p && p->fn ? malloc(sizeof *c) : NULL;
-    if (!c)
-        return p && p->fn ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
-    *c = (struct host_call){p->fn, p->userData};
-    *work = (struct work){cudaGraphNodeTypeHost, call_host, free, c};
-    return cudaSuccess;
+    return p ? stream_host_work(p->fn, p->userData, work) : cudaErrorInvalidValue;
 }
 
 static cudaError_t record(void *state)
@@ -228,7 +211,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      struct cudaMemAllocNodeParams *params)
 {
     struct work work = nothing;
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     cudaError_t error = params ? memory_graph_allocate(&params->dptr, params->bytesize, &work)
                                : cudaErrorInvalidValue;
     return add(error, node, graph, after, count, work);

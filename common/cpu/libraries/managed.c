@@ -4,7 +4,7 @@
 
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    TRACE_CHECK(site(__builtin_return_address(0)));
     return memory_allocate(p, bytes, cudaMemoryTypeManaged);
 }
 

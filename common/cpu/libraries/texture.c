@@ -159,7 +159,7 @@ static void destroy_all(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         if (objects[i]) {
-            TRACE_CHECK(handle_destroyed((const void *)&objects[i]), (void)0);
+            TRACE_CHECK(handle_destroyed((const void *)&objects[i]));
             free(objects[i]);
             objects[i] = NULL;
         }
@@ -193,7 +193,7 @@ static cudaError_t enter(const struct object *o, const char *kind, const void *s
         free(mine);
         return cudaErrorMemoryAllocation;
     }
-    TRACE_CHECK(handle_made(kind, (const void *)(uintptr_t)*handle, site), (void)0);
+    TRACE_CHECK(handle_made(kind, (const void *)(uintptr_t)*handle, site));
     return cudaSuccess;
 }
 
@@ -202,7 +202,7 @@ static cudaError_t destroy(unsigned long long handle, int surface)
     pthread_mutex_lock(&lock);
     struct object *o = find(handle, surface);
     if (o) {
-        TRACE_CHECK(handle_destroyed((const void *)(uintptr_t)handle), (void)0);
+        TRACE_CHECK(handle_destroyed((const void *)(uintptr_t)handle));
         *place_of(handle) = NULL;
         free(o);
     }
@@ -476,7 +476,7 @@ static struct taps only(int64_t i, int64_t n)
 
 static void begin(const void *from, const void *frame, int counter)
 {
-    TRACE_CHECK(asm(cpu_worker, from, frame), (void)0);
+    TRACE_CHECK(asm(cpu_worker, from, frame));
     ptx_counted(counter);
 }
 #define BEGIN(counter) begin(__builtin_return_address(0), __builtin_frame_address(0), counter)

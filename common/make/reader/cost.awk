@@ -23,7 +23,7 @@ BEGIN {
         "global_ld_sectors global_st_requests global_st_sectors shared_ld_requests shared_ld_wavefronts " \
         "shared_st_requests shared_st_wavefronts sin cos exp log pow sqrt rsqrt div mma mma_flops " \
         "ldmatrix_wavefronts stmatrix_wavefronts cp_async_requests cp_async_sectors " \
-        "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_numbers " \
+        "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_elements " \
         "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes early_launches K_rotations Q_rotations " \
         "dK_rotations dQ_rotations element_rotations table_loads revolutions_past_a_half", cost, " ")
     n_traffic = split("global_ld_requests global_st_requests shared_ld_requests shared_st_requests " \

@@ -213,11 +213,11 @@ int bulk_wait(struct worker *w, uint32_t pending, int read_only)
             i++;
         } else if (read_only) {
             take(w, f);
-            TRACE_CHECK(proxy_read_done(w, (int)w->now % WARP, f->op), (void)0);
+            TRACE_CHECK(proxy_read_done(w, (int)w->now % WARP, f->op));
             i++;
         } else {
             put(w, f);
-            TRACE_CHECK(proxy_done(w, (int)w->now % WARP, f->op), (void)0);
+            TRACE_CHECK(proxy_done(w, (int)w->now % WARP, f->op));
             remove_at(a, i);
         }
     }
@@ -227,7 +227,7 @@ int bulk_wait(struct worker *w, uint32_t pending, int read_only)
 void bulk_end_block(struct worker *w)
 {
     struct bulk_copies *a = w->bulk_copies;
-    TRACE_CHECK(mbarrier_end(w), (void)0);
+    TRACE_CHECK(mbarrier_end(w));
     while (a && a->n) {
         w->now = (unsigned)a->flight[0].thread; /* a fault is a fault of this thread */
         threadIdx = w->index[w->now];

@@ -52,7 +52,7 @@ static void settle(struct worker *w, struct mbarrier *m)
     m->phase++;
     m->pending = m->arrivals;
     m->announced = 0;
-    TRACE_CHECK(mbarrier_phase(w, m->id), (void)0);
+    TRACE_CHECK(mbarrier_phase(w, m->id));
     for (int i = 0; i < MAX_WARPS && m->waiters; i++)
         if (m->waiting[i]) {
             block_make_ready(w, i, m->waiting[i]);

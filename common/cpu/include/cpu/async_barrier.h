@@ -277,7 +277,53 @@ template <size_t a>
 struct alignment_of<void, ::cuda::aligned_size_t<a>> {
     static constexpr size_t value = a;
 };
+
+/* The mbarrier at which the copies for a barrier or a pipeline arrive, or NULL: the pipeline of a
+ * thread waits for cp.async groups. */
+template <class Sync>
+struct counted_by;
+
+template <class T, class G, class S, class Sync>
+inline ::cuda::async_contract_fulfillment copy_for(const G &g, T *to, const T *from, const S &bytes,
+                                                   Sync &sync, const char *file, int line)
+{
+    if (!copy<alignment_of<T, S>::value>(g, to, from, (size_t)bytes, file, line))
+        return ::cuda::async_contract_fulfillment::none;
+    if (uint64_t *place = counted_by<Sync>::place(sync))
+        copies_arrive(place, file, line);
+    return ::cuda::async_contract_fulfillment::async;
+}
 } // namespace cpu_async
+
+namespace cuda
+{
+/* Copies through cp.async. A barrier's phase completes only when they are done too; a pipeline's
+ * belong to the stage that it has open. */
+template <class T, class S, class Sync>
+inline async_contract_fulfillment memcpy_async(T *to, const T *from, const S &bytes, Sync &sync,
+                                               CPU_PLACE)
+{
+    return cpu_async::copy_for<T>(cpu_async::alone(), to, from, bytes, sync, file, line);
+}
+template <class G, class T, class S, class Sync>
+inline async_contract_fulfillment memcpy_async(const G &g, T *to, const T *from, const S &bytes,
+                                               Sync &sync, CPU_PLACE)
+{
+    return cpu_async::copy_for<T>(g, to, from, bytes, sync, file, line);
+}
+template <class S, class Sync>
+inline async_contract_fulfillment memcpy_async(void *to, const void *from, const S &bytes,
+                                               Sync &sync, CPU_PLACE)
+{
+    return cpu_async::copy_for<void>(cpu_async::alone(), to, from, bytes, sync, file, line);
+}
+template <class G, class S, class Sync>
+inline async_contract_fulfillment memcpy_async(const G &g, void *to, const void *from,
+                                               const S &bytes, Sync &sync, CPU_PLACE)
+{
+    return cpu_async::copy_for<void>(g, to, from, bytes, sync, file, line);
+}
+} // namespace cuda
 
 #undef CPU_QUESTION
 #undef CPU_SITE

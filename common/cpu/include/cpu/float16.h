@@ -16,6 +16,11 @@
 #else
 #define CPU_SEEN inline
 #endif
+#define CPU_FUNCTION(R, name, parameters, ...)                                                     \
+    CPU_SEEN R name parameters                                                                     \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }
 
 template <int E, int M>
 struct cpu_float16 {
@@ -158,24 +163,33 @@ struct __align__(4) cpu_float16x2
 };
 
 /* The intrinsics with the same name for both types. */
-#define CPU_H template <int E, int M>
-#define CPU_H1(R, name, expression)                                                                \
-    CPU_H CPU_SEEN R name(cpu_float16<E, M> a)                                                     \
+#define CPU_HALF cpu_float16<E, M>
+#define CPU_HALF2 cpu_float16x2<E, M>
+#define CPU_H(R, name, parameters, ...)                                                            \
+    template <int E, int M>                                                                        \
+    CPU_SEEN R name parameters                                                                     \
     {                                                                                              \
-        typedef cpu_float16<E, M> H;                                                               \
+        return __VA_ARGS__;                                                                        \
+    }
+#define CPU_H1(R, name, expression)                                                                \
+    template <int E, int M>                                                                        \
+    CPU_SEEN R name(CPU_HALF a)                                                                    \
+    {                                                                                              \
+        typedef CPU_HALF H;                                                                        \
         return (void)sizeof(H), expression;                                                        \
     }
 #define CPU_H2(R, name, expression)                                                                \
-    CPU_H CPU_SEEN R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                                \
+    template <int E, int M>                                                                        \
+    CPU_SEEN R name(CPU_HALF a, CPU_HALF b)                                                        \
     {                                                                                              \
         return expression;                                                                         \
     }
 #define CPU_PAIR(name, scalar)                                                                     \
-    CPU_H CPU_SEEN cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)          \
+    template <int E, int M>                                                                        \
+    CPU_SEEN CPU_HALF2 name(CPU_HALF2 a, CPU_HALF2 b)                                              \
     {                                                                                              \
         return {scalar(a.x, b.x), scalar(a.y, b.y)};                                               \
     }
-#define CPU_HALF cpu_float16<E, M>
 CPU_H2(CPU_HALF, __hadd, a + b)
 CPU_H2(CPU_HALF, __hadd_rn, a + b)
 CPU_H2(CPU_HALF, __hsub, a - b)
@@ -217,138 +231,45 @@ CPU_PAIR(__hmul2, __hmul)
 CPU_PAIR(__h2div, __hdiv)
 CPU_PAIR(__hmax2, __hmax)
 CPU_PAIR(__hmin2, __hmin)
-CPU_H CPU_SEEN cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b,
-                                        cpu_float16<E, M> c)
-{
-    return cpu_float16<E, M>::fma(a, b, c);
-}
-CPU_H CPU_SEEN cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
-                                           cpu_float16x2<E, M> c)
-{
-    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-}
-CPU_H CPU_SEEN cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
-{
-    return {-a.x, -a.y};
-}
-CPU_H CPU_SEEN cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
-{
-    return {__habs(a.x), __habs(a.y)};
-}
-CPU_H CPU_SEEN float __low2float(cpu_float16x2<E, M> a)
-{
-    return a.x;
-}
-CPU_H CPU_SEEN float __high2float(cpu_float16x2<E, M> a)
-{
-    return a.y;
-}
-CPU_H CPU_SEEN cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
-{
-    return {a.y, a.x};
-}
+CPU_H(CPU_HALF, __hfma, (CPU_HALF a, CPU_HALF b, CPU_HALF c), CPU_HALF::fma(a, b, c))
+CPU_H(CPU_HALF2, __hfma2, (CPU_HALF2 a, CPU_HALF2 b, CPU_HALF2 c),
+      {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)})
+CPU_H(CPU_HALF2, __hneg2, (CPU_HALF2 a), {-a.x, -a.y})
+CPU_H(CPU_HALF2, __habs2, (CPU_HALF2 a), {__habs(a.x), __habs(a.y)})
+CPU_H(float, __low2float, (CPU_HALF2 a), a.x)
+CPU_H(float, __high2float, (CPU_HALF2 a), a.y)
+CPU_H(CPU_HALF2, __lowhigh2highlow, (CPU_HALF2 a), {a.y, a.x})
 #undef CPU_H
 #undef CPU_H1
 #undef CPU_H2
 #undef CPU_PAIR
 #undef CPU_HALF
+#undef CPU_HALF2
 
 /* The intrinsics with the type in their names: `scalar` as in __float2##scalar, `pair` as in
  * __float22##pair##_rn. */
 #define CPU_FLOAT16_NAMES(H, H2, scalar, pair)                                                     \
-    CPU_SEEN H __float2##scalar(float a)                                                           \
-    {                                                                                              \
-        return H(a);                                                                               \
-    }                                                                                              \
-    CPU_SEEN H __float2##scalar##_rn(float a)                                                      \
-    {                                                                                              \
-        return H(a);                                                                               \
-    }                                                                                              \
-    CPU_SEEN H __double2##scalar(double a)                                                         \
-    {                                                                                              \
-        return H(a);                                                                               \
-    }                                                                                              \
-    CPU_SEEN H __int2##scalar##_rn(int a)                                                          \
-    {                                                                                              \
-        return H(a);                                                                               \
-    }                                                                                              \
-    CPU_SEEN float __##scalar##2float(H a)                                                         \
-    {                                                                                              \
-        return a;                                                                                  \
-    }                                                                                              \
-    CPU_SEEN int __##scalar##2int_rn(H a)                                                          \
-    {                                                                                              \
-        return __float2int_rn(a);                                                                  \
-    }                                                                                              \
-    CPU_SEEN int __##scalar##2int_rz(H a)                                                          \
-    {                                                                                              \
-        return __float2int_rz(a);                                                                  \
-    }                                                                                              \
-    CPU_SEEN unsigned short __##scalar##_as_ushort(H a)                                            \
-    {                                                                                              \
-        return a.x;                                                                                \
-    }                                                                                              \
-    CPU_SEEN short __##scalar##_as_short(H a)                                                      \
-    {                                                                                              \
-        return (short)a.x;                                                                         \
-    }                                                                                              \
-    CPU_SEEN H __ushort_as_##scalar(unsigned short a)                                              \
-    {                                                                                              \
-        return H::of_bits(a);                                                                      \
-    }                                                                                              \
-    CPU_SEEN H __short_as_##scalar(short a)                                                        \
-    {                                                                                              \
-        return H::of_bits((unsigned short)a);                                                      \
-    }                                                                                              \
-    CPU_SEEN H2 __float2##pair##_rn(float a)                                                       \
-    {                                                                                              \
-        return {H(a), H(a)};                                                                       \
-    }                                                                                              \
-    CPU_SEEN H2 __floats2##pair##_rn(float a, float b)                                             \
-    {                                                                                              \
-        return {H(a), H(b)};                                                                       \
-    }                                                                                              \
-    CPU_SEEN H2 __float22##pair##_rn(float2 a)                                                     \
-    {                                                                                              \
-        return {H(a.x), H(a.y)};                                                                   \
-    }                                                                                              \
-    CPU_SEEN float2 __##pair##2float2(H2 a)                                                        \
-    {                                                                                              \
-        return make_float2(a.x, a.y);                                                              \
-    }                                                                                              \
-    CPU_SEEN H2 __halves2##pair(H a, H b)                                                          \
-    {                                                                                              \
-        return {a, b};                                                                             \
-    }                                                                                              \
-    CPU_SEEN H2 make_##pair(H a, H b)                                                              \
-    {                                                                                              \
-        return {a, b};                                                                             \
-    }                                                                                              \
-    CPU_SEEN H2 __##scalar##2##pair(H a)                                                           \
-    {                                                                                              \
-        return {a, a};                                                                             \
-    }                                                                                              \
-    CPU_SEEN H __low2##scalar(H2 a)                                                                \
-    {                                                                                              \
-        return a.x;                                                                                \
-    }                                                                                              \
-    CPU_SEEN H __high2##scalar(H2 a)                                                               \
-    {                                                                                              \
-        return a.y;                                                                                \
-    }                                                                                              \
-    CPU_SEEN H2 __low2##pair(H2 a)                                                                 \
-    {                                                                                              \
-        return {a.x, a.x};                                                                         \
-    }                                                                                              \
-    CPU_SEEN H2 __high2##pair(H2 a)                                                                \
-    {                                                                                              \
-        return {a.y, a.y};                                                                         \
-    }                                                                                              \
-    CPU_SEEN H2 __lows2##pair(H2 a, H2 b)                                                          \
-    {                                                                                              \
-        return {a.x, b.x};                                                                         \
-    }                                                                                              \
-    CPU_SEEN H2 __highs2##pair(H2 a, H2 b)                                                         \
-    {                                                                                              \
-        return {a.y, b.y};                                                                         \
-    }
+    CPU_FUNCTION(H, __float2##scalar, (float a), H(a))                                             \
+    CPU_FUNCTION(H, __float2##scalar##_rn, (float a), H(a))                                        \
+    CPU_FUNCTION(H, __double2##scalar, (double a), H(a))                                           \
+    CPU_FUNCTION(H, __int2##scalar##_rn, (int a), H(a))                                            \
+    CPU_FUNCTION(float, __##scalar##2float, (H a), a)                                              \
+    CPU_FUNCTION(int, __##scalar##2int_rn, (H a), __float2int_rn(a))                               \
+    CPU_FUNCTION(int, __##scalar##2int_rz, (H a), __float2int_rz(a))                               \
+    CPU_FUNCTION(unsigned short, __##scalar##_as_ushort, (H a), a.x)                               \
+    CPU_FUNCTION(short, __##scalar##_as_short, (H a), (short)a.x)                                  \
+    CPU_FUNCTION(H, __ushort_as_##scalar, (unsigned short a), H::of_bits(a))                       \
+    CPU_FUNCTION(H, __short_as_##scalar, (short a), H::of_bits((unsigned short)a))                 \
+    CPU_FUNCTION(H2, __float2##pair##_rn, (float a), {H(a), H(a)})                                 \
+    CPU_FUNCTION(H2, __floats2##pair##_rn, (float a, float b), {H(a), H(b)})                       \
+    CPU_FUNCTION(H2, __float22##pair##_rn, (float2 a), {H(a.x), H(a.y)})                           \
+    CPU_FUNCTION(float2, __##pair##2float2, (H2 a), make_float2(a.x, a.y))                         \
+    CPU_FUNCTION(H2, __halves2##pair, (H a, H b), {a, b})                                          \
+    CPU_FUNCTION(H2, make_##pair, (H a, H b), {a, b})                                              \
+    CPU_FUNCTION(H2, __##scalar##2##pair, (H a), {a, a})                                           \
+    CPU_FUNCTION(H, __low2##scalar, (H2 a), a.x)                                                   \
+    CPU_FUNCTION(H, __high2##scalar, (H2 a), a.y)                                                  \
+    CPU_FUNCTION(H2, __low2##pair, (H2 a), {a.x, a.x})                                             \
+    CPU_FUNCTION(H2, __high2##pair, (H2 a), {a.y, a.y})                                            \
+    CPU_FUNCTION(H2, __lows2##pair, (H2 a, H2 b), {a.x, b.x})                                      \
+    CPU_FUNCTION(H2, __highs2##pair, (H2 a, H2 b), {a.y, b.y})

@@ -62,7 +62,7 @@ extern "C" {
     X(CPU_GLOBAL_ATOMIC_REQUESTS, "global_atomic_requests") /* also in atomics */                  \
     X(CPU_GLOBAL_ATOMIC_SECTORS, "global_atomic_sectors")                                          \
     X(CPU_GLOBAL_ATOMIC_BYTES, "global_atomic_bytes") /* requested by all lanes */                 \
-    X(CPU_GLOBAL_ATOMIC_NUMBERS, "global_atomic_numbers")                                          \
+    X(CPU_GLOBAL_ATOMIC_ELEMENTS, "global_atomic_elements")                                        \
     X(CPU_BULK_LOAD_REQUESTS, "bulk_load_requests") /* of the TMA, each by one thread */           \
     X(CPU_BULK_LOAD_BYTES, "bulk_load_bytes")       /* from global memory, without fill */         \
     X(CPU_BULK_STORE_REQUESTS, "bulk_store_requests")                                              \

@@ -56,73 +56,34 @@ typedef struct nvtxEventAttributes_v2 {
     nvtxMessageValue_t message;
 } nvtxEventAttributes_t;
 
-static inline void nvtxInitialize(const void *reserved)
-{
-}
-
-static inline void nvtxMarkA(const char *message)
-{
-}
-static inline void nvtxMarkEx(const nvtxEventAttributes_t *event)
-{
-}
-
-static inline int nvtxRangePushA(const char *message)
-{
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-static inline int nvtxRangePushEx(const nvtxEventAttributes_t *event)
-{
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-static inline int nvtxRangePop(void)
-{
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-
-static inline nvtxRangeId_t nvtxRangeStartA(const char *message)
-{
-    return 0;
-}
-static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event)
-{
-    return 0;
-}
-static inline void nvtxRangeEnd(nvtxRangeId_t id)
-{
-}
-
-static inline nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
-{
-    return NULL;
-}
-static inline void nvtxDomainDestroy(nvtxDomainHandle_t domain)
-{
-}
-static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain,
-                                                           const char *text)
-{
-    return NULL;
-}
-static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
-{
-}
-static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
-                                        const nvtxEventAttributes_t *event)
-{
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain)
-{
-    return NVTX_NO_PUSH_POP_TRACKING;
-}
-
-static inline void nvtxNameCategoryA(uint32_t category, const char *name)
-{
-}
-static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
-{
-}
+#define CPU_NVTX(R, name, parameters, body)                                                        \
+    static inline R name parameters                                                                \
+    {                                                                                              \
+        body;                                                                                      \
+    }
+CPU_NVTX(void, nvtxInitialize, (const void *reserved), (void)0)
+CPU_NVTX(void, nvtxMarkA, (const char *message), (void)0)
+CPU_NVTX(void, nvtxMarkEx, (const nvtxEventAttributes_t *event), (void)0)
+CPU_NVTX(int, nvtxRangePushA, (const char *message), return NVTX_NO_PUSH_POP_TRACKING)
+CPU_NVTX(int, nvtxRangePushEx, (const nvtxEventAttributes_t *event),
+         return NVTX_NO_PUSH_POP_TRACKING)
+CPU_NVTX(int, nvtxRangePop, (void), return NVTX_NO_PUSH_POP_TRACKING)
+CPU_NVTX(nvtxRangeId_t, nvtxRangeStartA, (const char *message), return 0)
+CPU_NVTX(nvtxRangeId_t, nvtxRangeStartEx, (const nvtxEventAttributes_t *event), return 0)
+CPU_NVTX(void, nvtxRangeEnd, (nvtxRangeId_t id), (void)0)
+CPU_NVTX(nvtxDomainHandle_t, nvtxDomainCreateA, (const char *name), return NULL)
+CPU_NVTX(void, nvtxDomainDestroy, (nvtxDomainHandle_t domain), (void)0)
+CPU_NVTX(nvtxStringHandle_t, nvtxDomainRegisterStringA,
+         (nvtxDomainHandle_t domain, const char *text), return NULL)
+CPU_NVTX(void, nvtxDomainMarkEx, (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event),
+         (void)0)
+CPU_NVTX(int, nvtxDomainRangePushEx,
+         (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event),
+         return NVTX_NO_PUSH_POP_TRACKING)
+CPU_NVTX(int, nvtxDomainRangePop, (nvtxDomainHandle_t domain), return NVTX_NO_PUSH_POP_TRACKING)
+CPU_NVTX(void, nvtxNameCategoryA, (uint32_t category, const char *name), (void)0)
+CPU_NVTX(void, nvtxNameOsThreadA, (uint32_t thread, const char *name), (void)0)
+#undef CPU_NVTX
 
 #define nvtxMark nvtxMarkA
 #define nvtxRangePush nvtxRangePushA

@@ -112,15 +112,15 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 /* Amounts that a lane has alone are summed at once. Requests are known only when notes are
  * merged. */
-static void numbers(struct worker *w, uintptr_t p, unsigned n)
+static void elements(struct worker *w, uintptr_t p, unsigned n)
 {
     if (p - (uintptr_t)w->arena >= ARENA)
-        w->trace->tally.value[CPU_GLOBAL_ATOMIC_NUMBERS] += n;
+        w->trace->tally.value[CPU_GLOBAL_ATOMIC_ELEMENTS] += n;
 }
 
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
-    numbers(w, p, parts);
+    elements(w, p, parts);
     statement_note(w, p, bytes, ATOMIC);
 }
 
@@ -211,7 +211,7 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
-    numbers(w, (uintptr_t)p, 1);
+    elements(w, (uintptr_t)p, 1);
     seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0), CALLERS_DEPTH);
 }
 

@@ -26,7 +26,7 @@ static void changed(struct worker *w, const volatile void *p, unsigned bytes, in
     if (!w)
         return;
     if (order >= RELEASE)
-        TRACE_CHECK(fence(w), (void)0);
+        TRACE_CHECK(fence(w));
     trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
 }
 
@@ -35,7 +35,7 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
     if (!w)
         return;
     if (order >= RELEASE)
-        TRACE_CHECK(fence(w), (void)0);
+        TRACE_CHECK(fence(w));
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 

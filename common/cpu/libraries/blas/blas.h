@@ -69,10 +69,22 @@ struct call {
 #define BLAS_REAL_TYPES(X)                                                                         \
     X(S, s, float, CUDA_R_32F, BLAS_VALUE_S)                                                       \
     X(D, d, double, CUDA_R_64F, BLAS_VALUE_D)
-#define BLAS_COMPLEX_TYPES(X)                                                                      \
+#define BLAS_TYPES(X)                                                                              \
+    BLAS_REAL_TYPES(X)                                                                             \
     X(C, c, cuComplex, CUDA_C_32F, BLAS_VALUE_C)                                                   \
     X(Z, z, cuDoubleComplex, CUDA_C_64F, BLAS_VALUE_Z)
-#define BLAS_TYPES(X) BLAS_REAL_TYPES(X) BLAS_COMPLEX_TYPES(X)
+/* F(name of the type there, type here, how it gets scalars) of a type; of no other type. */
+#define BLAS_CALL(type, F)                                                                         \
+    do {                                                                                           \
+        if ((type) == CUDA_R_32F)                                                                  \
+            F(s, float, BLAS_VALUE_S);                                                             \
+        else if ((type) == CUDA_R_64F)                                                             \
+            F(d, double, BLAS_VALUE_D);                                                            \
+        else if ((type) == CUDA_C_32F)                                                             \
+            F(c, cuComplex, BLAS_VALUE_C);                                                         \
+        else if ((type) == CUDA_C_64F)                                                             \
+            F(z, cuDoubleComplex, BLAS_VALUE_Z);                                                   \
+    } while (0)
 
 /* --- handle.c --------------------------------------------------------------------------------- */
 size_t blas_size(cudaDataType type); /* bytes; 0: an unknown type */

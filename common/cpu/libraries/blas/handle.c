@@ -43,7 +43,6 @@ PROPERTY(AtomicsMode, cublasAtomicsMode_t, atomics, 0)
 /* No workspace is needed. */
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
-    (void)workspace, (void)bytes;
     return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 

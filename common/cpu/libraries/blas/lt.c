@@ -248,7 +248,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               size_t workspace_size, cudaStream_t stream)
 {
-    (void)algorithm, (void)workspace, (void)workspace_size;
     const cublasStatus_t status = check(handle, desc, a, b, c, d);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;

@@ -36,16 +36,10 @@ static cudaError_t run_gemv(const struct call *c)
         !blas_vector(c, "x", c->b, plain ? c->n : c->m, c->ldb, size, READ) ||
         !y_is_ready(c, plain ? c->m : c->n))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define GEMV(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##gemv(CblasColMajor, blas_op(c->transa), c->m, c->n, V(c->alpha), c->a, c->lda,  \
-                        c->b, c->ldb, V(c->beta), c->c, c->ldc);                                   \
-        break;
-        BLAS_TYPES(GEMV)
-    default:
-        break;
-    }
+#define GEMV(l, T, V)                                                                              \
+    cblas_##l##gemv(CblasColMajor, blas_op(c->transa), c->m, c->n, V(c->alpha), c->a, c->lda,      \
+                    c->b, c->ldb, V(c->beta), c->c, c->ldc)
+    BLAS_CALL(c->type, GEMV);
     return cudaSuccess;
 }
 
@@ -96,17 +90,11 @@ static cudaError_t run_triangle(const struct call *c)
     if (!blas_matrix(c, "A", c->a, c->n, c->n, c->lda, size, TRIANGLE) ||
         !blas_vector(c, "x", c->c, c->n, c->ldc, size, READ | WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define TRIANGULAR(L, l, T, id, V)                                                                 \
-    case id:                                                                                       \
-        (c->variant ? cblas_##l##trsv : cblas_##l##trmv)(CblasColMajor, blas_uplo(c->uplo),        \
-                                                         blas_op(c->transa), blas_diag(c->diag),   \
-                                                         c->n, c->a, c->lda, c->c, c->ldc);        \
-        break;
-        BLAS_TYPES(TRIANGULAR)
-    default:
-        break;
-    }
+#define TRIANGULAR(l, T, V)                                                                        \
+    (c->variant ? cblas_##l##trsv : cblas_##l##trmv)(CblasColMajor, blas_uplo(c->uplo),            \
+                                                     blas_op(c->transa), blas_diag(c->diag), c->n, \
+                                                     c->a, c->lda, c->c, c->ldc)
+    BLAS_CALL(c->type, TRIANGULAR);
     return cudaSuccess;
 }
 
@@ -132,16 +120,10 @@ static cudaError_t run_symm(const struct call *c)
         !blas_matrix(c, "C", c->c, c->m, c->n, c->ldc, size, keeps(c)))
         return cudaErrorIllegalAddress;
     clear_c(c, c->m, c->n);
-    switch (c->type) {
-#define SYMM(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##symm(CblasColMajor, blas_side(c->side), blas_uplo(c->uplo), c->m, c->n,         \
-                        V(c->alpha), c->a, c->lda, c->b, c->ldb, V(c->beta), c->c, c->ldc);        \
-        break;
-        BLAS_TYPES(SYMM)
-    default:
-        break;
-    }
+#define SYMM(l, T, V)                                                                              \
+    cblas_##l##symm(CblasColMajor, blas_side(c->side), blas_uplo(c->uplo), c->m, c->n,             \
+                    V(c->alpha), c->a, c->lda, c->b, c->ldb, V(c->beta), c->c, c->ldc)
+    BLAS_CALL(c->type, SYMM);
     return cudaSuccess;
 }
 
@@ -156,16 +138,10 @@ static cudaError_t run_syrk(const struct call *c)
         const size_t first = lower ? j : 0, count = lower ? (size_t)c->n - j : j + 1;
         memset((char *)c->c + (j * (size_t)c->ldc + first) * size, 0, count * size);
     }
-    switch (c->type) {
-#define SYRK(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##syrk(CblasColMajor, blas_uplo(c->uplo), blas_op(c->transa), c->n, c->k,         \
-                        V(c->alpha), c->a, c->lda, V(c->beta), c->c, c->ldc);                      \
-        break;
-        BLAS_TYPES(SYRK)
-    default:
-        break;
-    }
+#define SYRK(l, T, V)                                                                              \
+    cblas_##l##syrk(CblasColMajor, blas_uplo(c->uplo), blas_op(c->transa), c->n, c->k,             \
+                    V(c->alpha), c->a, c->lda, V(c->beta), c->c, c->ldc)
+    BLAS_CALL(c->type, SYRK);
     return cudaSuccess;
 }
 
@@ -181,17 +157,11 @@ static cudaError_t run_triangles(const struct call *c)
     for (size_t j = 0; c->b && j < (size_t)c->n; j++)
         memmove((char *)c->c + j * (size_t)c->ldc * size,
                 (const char *)c->b + j * (size_t)c->ldb * size, (size_t)c->m * size);
-    switch (c->type) {
-#define TRIANGLES(L, l, T, id, V)                                                                  \
-    case id:                                                                                       \
-        (c->b ? cblas_##l##trmm : cblas_##l##trsm)(                                                \
-            CblasColMajor, blas_side(c->side), blas_uplo(c->uplo), blas_op(c->transa),             \
-            blas_diag(c->diag), c->m, c->n, V(c->alpha), c->a, c->lda, c->c, c->ldc);              \
-        break;
-        BLAS_TYPES(TRIANGLES)
-    default:
-        break;
-    }
+#define TRIANGLES(l, T, V)                                                                         \
+    (c->b ? cblas_##l##trmm : cblas_##l##trsm)(                                                    \
+        CblasColMajor, blas_side(c->side), blas_uplo(c->uplo), blas_op(c->transa),                 \
+        blas_diag(c->diag), c->m, c->n, V(c->alpha), c->a, c->lda, c->c, c->ldc)
+    BLAS_CALL(c->type, TRIANGLES);
     return cudaSuccess;
 }
 
@@ -239,15 +209,8 @@ static cudaError_t run_geam(const struct call *c)
          !blas_matrix(c, "B", c->b, n_b ? c->m : c->n, n_b ? c->n : c->m, c->ldb, size, READ)) ||
         !blas_matrix(c, "C", c->c, c->m, c->n, c->ldc, size, WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define SUM(L, l, T, id, V)                                                                        \
-    case id:                                                                                       \
-        sum_##T(c, c->a, c->b, c->c, (const void *)&c->alpha, (const void *)&c->beta);             \
-        break;
-        BLAS_TYPES(SUM)
-    default:
-        break;
-    }
+#define SUM(l, T, V) sum_##T(c, c->a, c->b, c->c, (const void *)&c->alpha, (const void *)&c->beta)
+    BLAS_CALL(c->type, SUM);
     return cudaSuccess;
 }
 
@@ -258,15 +221,8 @@ static cudaError_t run_dgmm(const struct call *c)
         !blas_vector(c, "x", c->b, order_of_a(c), c->ldb, size, READ) ||
         !blas_matrix(c, "C", c->c, c->m, c->n, c->ldc, size, WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define DIAGONAL(L, l, T, id, V)                                                                   \
-    case id:                                                                                       \
-        diagonal_##T(c, c->a, c->b, c->c);                                                         \
-        break;
-        BLAS_TYPES(DIAGONAL)
-    default:
-        break;
-    }
+#define DIAGONAL(l, T, V) diagonal_##T(c, c->a, c->b, c->c)
+    BLAS_CALL(c->type, DIAGONAL);
     return cudaSuccess;
 }
 
@@ -321,15 +277,8 @@ static cudaError_t run_getrf(const struct call *c)
         int *p = pivots ? pivots + (size_t)i * (size_t)c->n : NULL;
         if (!blas_matrix(c, "A", a, c->n, c->n, c->lda, size, READ | WRITE))
             return cudaErrorIllegalAddress;
-        switch (c->type) {
-#define FACTORS_OF(L, l, T, id, V)                                                                 \
-    case id:                                                                                       \
-        info[i] = factors_##T(a, (size_t)c->n, (size_t)c->lda, p);                                 \
-        break;
-            BLAS_TYPES(FACTORS_OF)
-        default:
-            break;
-        }
+#define FACTORS_OF(l, T, V) info[i] = factors_##T(a, (size_t)c->n, (size_t)c->lda, p)
+        BLAS_CALL(c->type, FACTORS_OF);
     }
     return cudaSuccess;
 }

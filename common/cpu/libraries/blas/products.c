@@ -158,16 +158,10 @@ static cudaError_t product(const struct call *c, const void *a, const void *b, v
         integer_product(c, a, b, out);
     else if (c->type != c->type_c || size < sizeof(float) || c->fused)
         return narrow_product(c, a, b, out, batch);
-    switch (c->type) {
-#define GEMM(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##gemm(CblasColMajor, blas_op(c->transa), blas_op(c->transb), c->m, c->n, c->k,   \
-                        V(c->alpha), a, c->lda, b, c->ldb, V(c->beta), out, c->ldc);               \
-        break;
-        BLAS_TYPES(GEMM)
-    default:
-        break;
-    }
+#define GEMM(l, T, V)                                                                              \
+    cblas_##l##gemm(CblasColMajor, blas_op(c->transa), blas_op(c->transb), c->m, c->n, c->k,       \
+                    V(c->alpha), a, c->lda, b, c->ldb, V(c->beta), out, c->ldc)
+    BLAS_CALL(c->type, GEMM);
     return cudaSuccess;
 }
 
@@ -285,7 +279,6 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cudaDataType typeC, int ldc, cublasComputeType_t compute,
                             cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(
         handle,
         (struct call){SHAPE, .name = "cublasGemmEx", .type = typeA, .type_c = typeC, .batches = 1},
@@ -300,7 +293,6 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    int batches, cublasComputeType_t compute,
                                    cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(handle,
                                (struct call){SHAPE, .name = "cublasGemmBatchedEx", .type = typeA,
                                              .type_c = typeC, .batches = batches, .arrays = 1},
@@ -316,7 +308,6 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           long long strideC, int batches,
                                           cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
-    (void)algorithm;
     return blas_typed_products(handle,
                                (struct call){SHAPE, .name = "cublasGemmStridedBatchedEx",
                                              .type = typeA, .type_c = typeC, .batches = batches,

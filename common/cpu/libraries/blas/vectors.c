@@ -28,15 +28,8 @@ static cudaError_t run_axpy(const struct call *c)
 {
     if (!two(c, CPU_ACCESS_READ, CPU_ACCESS_READ | CPU_ACCESS_WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define AXPY(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##axpy(c->n, V(c->alpha), c->a, c->lda, c->c, c->ldc);                            \
-        break;
-        BLAS_TYPES(AXPY)
-    default:
-        break;
-    }
+#define AXPY(l, T, V) cblas_##l##axpy(c->n, V(c->alpha), c->a, c->lda, c->c, c->ldc)
+    BLAS_CALL(c->type, AXPY);
     return cudaSuccess;
 }
 
@@ -44,15 +37,8 @@ static cudaError_t run_copy(const struct call *c)
 {
     if (!two(c, CPU_ACCESS_READ, CPU_ACCESS_WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define COPY(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##copy(c->n, c->a, c->lda, c->c, c->ldc);                                         \
-        break;
-        BLAS_TYPES(COPY)
-    default:
-        break;
-    }
+#define COPY(l, T, V) cblas_##l##copy(c->n, c->a, c->lda, c->c, c->ldc)
+    BLAS_CALL(c->type, COPY);
     return cudaSuccess;
 }
 
@@ -60,15 +46,8 @@ static cudaError_t run_swap(const struct call *c)
 {
     if (!two(c, CPU_ACCESS_READ | CPU_ACCESS_WRITE, CPU_ACCESS_READ | CPU_ACCESS_WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define SWAP(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##swap(c->n, (void *)c->a, c->lda, c->c, c->ldc);                                 \
-        break;
-        BLAS_TYPES(SWAP)
-    default:
-        break;
-    }
+#define SWAP(l, T, V) cblas_##l##swap(c->n, (void *)c->a, c->lda, c->c, c->ldc)
+    BLAS_CALL(c->type, SWAP);
     return cudaSuccess;
 }
 
@@ -90,15 +69,8 @@ static cudaError_t run_scal(const struct call *c)
     if (!blas_vector(c, "x", c->c, c->n, c->ldc, blas_size(c->type),
                      CPU_ACCESS_READ | CPU_ACCESS_WRITE))
         return cudaErrorIllegalAddress;
-    switch (c->type) {
-#define SCAL(L, l, T, id, V)                                                                       \
-    case id:                                                                                       \
-        cblas_##l##scal(c->n, V(c->alpha), c->c, c->ldc);                                          \
-        break;
-        BLAS_TYPES(SCAL)
-    default:
-        break;
-    }
+#define SCAL(l, T, V) cblas_##l##scal(c->n, V(c->alpha), c->c, c->ldc)
+    BLAS_CALL(c->type, SCAL);
     return cudaSuccess;
 }
 

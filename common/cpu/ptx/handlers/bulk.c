@@ -11,7 +11,7 @@
 /* Reports the operation to check, with its reads and writes. Returns its number. */
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
-    int op = TRACE_CHECK(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
+    int op = TRACE_CHECK_OR(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
 #if CPU_TRACE == 2
     const size_t width = box_row_bytes(b);
     for (size_t row = 0; row < box_rows(b); row++) {
@@ -34,20 +34,19 @@ static int told(struct worker *w, const struct box *b, uint32_t tile, int loads,
     return op;
 }
 
-void ptx_start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m)
+static void start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m)
 {
     bulk_progress(w);
-    TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)), (void)0);
+    TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)));
     int op = told(w, b, tile, 1, 0);
-    TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)),
-                (void)0);
+    TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)));
     bulk_load(w, b, tile, m, op);
 }
 
-void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int adds)
+static void start_store(struct worker *w, const struct box *b, uint32_t tile, int adds)
 {
     bulk_progress(w);
-    TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)), (void)0);
+    TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)));
     bulk_store(w, b, tile, adds, told(w, b, tile, 0, adds));
 }
 
@@ -74,7 +73,7 @@ void ptx_bulk_load(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const uint32_t bytes = (uint32_t)ptx_get(&i->operand[2], reg);
     const struct box b = row_of(w, i, ptx_address(&i->operand[1], reg), bytes);
     const uint32_t tile = ptx_tile(w, i, ptx_address(&i->operand[0], reg), bytes, 16);
-    ptx_start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[3], reg)));
+    start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[3], reg)));
 }
 
 /* Operands: to, from, bytes, a cache policy. */
@@ -84,7 +83,7 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     struct box b = row_of(w, i, ptx_address(&i->operand[0], reg), bytes);
     const uint32_t tile = ptx_tile(w, i, ptx_address(&i->operand[1], reg), bytes, 16);
     b.type = i->type[0];
-    ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
+    start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
 }
 
 void ptx_bulk_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -141,7 +140,7 @@ void ptx_tensor_load(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const struct box b = box_at(w, i, &i->operand[1], reg);
     const uint32_t tile =
         ptx_tile(w, i, ptx_address(&i->operand[0], reg), box_rows(&b) * box_pitch(&b), 128);
-    ptx_start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[2], reg)));
+    start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[2], reg)));
 }
 
 /* Operands: the map with coordinates, the tile, a cache policy. */
@@ -167,7 +166,7 @@ void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
                   ": the tensor map's type %d cannot be added: need 32 bits, u64 or a "
                   "floating-point type",
                   b.map.type);
-    ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
+    start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
 }
 
 void ptx_prefetch_tensormap(struct worker *w, const ptx_insn *i, uint64_t *reg)

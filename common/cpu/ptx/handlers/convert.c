@@ -9,13 +9,6 @@ static int is_real(enum ptx_type type)
     return ptx_type_kinds[type] == 'f';
 }
 
-static uint64_t extended(enum ptx_type type, uint64_t v)
-{
-    int unused = 64 - ptx_type_bits[type];
-    return ptx_type_kinds[type] == 's' ? (uint64_t)((int64_t)(v << unused) >> unused)
-                                       : v << unused >> unused;
-}
-
 /* The least and the greatest value of an integer type. */
 static int64_t least(enum ptx_type type)
 {
@@ -70,7 +63,7 @@ static double odd_double(uint64_t v, int negative)
 static uint64_t from_integer(enum ptx_type to, enum ptx_type from, uint64_t v,
                              enum ptx_rounding rounding)
 {
-    v = extended(from, v);
+    v = ptx_extended(from, v);
     int negative = ptx_type_kinds[from] == 's' && (int64_t)v < 0;
     if (to != PTX_F64)
         return ptx_encode(to, odd_double(v, negative), rounding);
@@ -83,7 +76,7 @@ static uint64_t from_integer(enum ptx_type to, enum ptx_type from, uint64_t v,
 
 static uint64_t integer_to_integer(enum ptx_type to, enum ptx_type from, uint64_t v, int saturates)
 {
-    v = extended(from, v);
+    v = ptx_extended(from, v);
     if (!saturates)
         return v;
     if (ptx_type_kinds[from] == 's' && (int64_t)v < 0)
@@ -146,7 +139,7 @@ void ptx_cvt(struct worker *w, const ptx_insn *i, uint64_t *reg)
     else
         r = integer_to_integer(to, from, v, ptx_has(i, PTX_M_sat));
     /* A register that is wider than the type is filled with the sign or with zeros. */
-    ptx_set(d, reg, is_real(to) ? r : extended(to, r) << (64 - d->value) >> (64 - d->value));
+    ptx_set(d, reg, is_real(to) ? r : ptx_extended(to, r) << (64 - d->value) >> (64 - d->value));
 }
 
 /* Two values become one register: the first is the high half. */

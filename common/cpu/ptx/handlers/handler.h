@@ -43,6 +43,14 @@ static inline uint64_t ptx_get(const ptx_operand *o, const uint64_t *reg)
     return o->kind == PTX_REGISTER ? reg[o->reg] : o->value;
 }
 
+/* A value extended to 64 bits, with its sign or with zeros, as its type requires. */
+static inline uint64_t ptx_extended(enum ptx_type type, uint64_t v)
+{
+    int unused = 64 - ptx_type_bits[type];
+    return ptx_type_kinds[type] == 's' ? (uint64_t)((int64_t)(v << unused) >> unused)
+                                       : v << unused >> unused;
+}
+
 /* Writes to a register, unless it is `_`. The bits above the type's width must be 0. */
 static inline void ptx_set(const ptx_operand *o, uint64_t *reg, uint64_t bits)
 {

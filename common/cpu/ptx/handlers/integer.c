@@ -1,14 +1,6 @@
 /* Integers and bits. */
 #include "ptx/handlers/handler.h"
 
-/* A value extended to 64 bits, with its sign or with zeros, as its type requires. */
-static inline uint64_t extended(enum ptx_type type, uint64_t v)
-{
-    int unused = 64 - ptx_type_bits[type];
-    return ptx_type_kinds[type] == 's' ? (uint64_t)((int64_t)(v << unused) >> unused)
-                                       : v << unused >> unused;
-}
-
 static inline uint64_t cut(int bits, uint64_t v)
 {
     return bits < 64 ? v & ((1ull << bits) - 1) : v;
@@ -16,7 +8,7 @@ static inline uint64_t cut(int bits, uint64_t v)
 
 static inline uint64_t operand(const ptx_insn *i, int k, const uint64_t *reg)
 {
-    return extended(i->type[0], ptx_get(&i->operand[k], reg));
+    return ptx_extended(i->type[0], ptx_get(&i->operand[k], reg));
 }
 
 static inline void put(const ptx_insn *i, uint64_t *reg, uint64_t v)
@@ -141,7 +133,7 @@ static int64_t dot(const ptx_insn *i, const uint64_t *reg, int parts, int bits, 
         enum ptx_type wide = bits == 8 ? (i->type[0] == PTX_S32 ? PTX_S8 : PTX_U8)
                                        : (i->type[0] == PTX_S32 ? PTX_S16 : PTX_U16);
         enum ptx_type byte = i->type[1] == PTX_S32 ? PTX_S8 : PTX_U8;
-        sum += (int64_t)extended(wide, a) * (int64_t)extended(byte, b);
+        sum += (int64_t)ptx_extended(wide, a) * (int64_t)ptx_extended(byte, b);
     }
     return sum;
 }
@@ -163,8 +155,8 @@ void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int64_t most = is_signed(i) ? INT8_MAX : UINT8_MAX;
     uint64_t sum = ptx_get(&i->operand[3], reg), bytes = 0;
     for (int k = 0; k < 32; k += 8) {
-        const int64_t x = (int64_t)extended(i->type[1] == PTX_S32 ? PTX_S8 : PTX_U8, a >> k);
-        const int64_t y = (int64_t)extended(i->type[2] == PTX_S32 ? PTX_S8 : PTX_U8, b >> k);
+        const int64_t x = (int64_t)ptx_extended(i->type[1] == PTX_S32 ? PTX_S8 : PTX_U8, a >> k);
+        const int64_t y = (int64_t)ptx_extended(i->type[2] == PTX_S32 ? PTX_S8 : PTX_U8, b >> k);
         const int64_t difference = x < y ? y - x : x - y;
         sum += (uint64_t)difference;
         bytes |= cut(8, (uint64_t)(ptx_has(i, PTX_M_sat) && difference > most ? most : difference))

@@ -29,11 +29,11 @@ void ptx_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
     if (count < 1 || count >= 1 << 20)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals: need 1 to %d",
                   count, (1 << 20) - 1);
-    TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8), (void)0);
+    TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8));
     mbarrier_init(w, at, (int)count);
     const uint64_t mark = ptx_mbarrier_mark(mbarrier_find(w, at));
     memcpy(w->arena + at, &mark, sizeof mark);
-    TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, mbarrier_find(w, at)->id, at), (void)0);
+    TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, mbarrier_find(w, at)->id, at));
 }
 
 void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -42,7 +42,7 @@ void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
     if (m->waiters)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %d threads wait for it",
                   m->waiters);
-    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     mbarrier_inval(w, m);
 }
 
@@ -53,7 +53,7 @@ static uint64_t state_of(const struct mbarrier *m)
 
 static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t bytes)
 {
-    TRACE_CHECK(mbarrier_expect(w, (int)w->now % WARP, m->id, bytes), (void)0);
+    TRACE_CHECK(mbarrier_expect(w, (int)w->now % WARP, m->id, bytes));
     if (m->bytes + bytes >= 1 << 20)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
                   ": %lld bytes are to come: at most %d can", (long long)m->bytes + bytes,
@@ -69,7 +69,7 @@ static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals too many on %s",
                   arrivals - (uint32_t)m->pending, told);
     }
-    TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id));
     mbarrier_arrive(w, m, (int)arrivals);
 }
 
@@ -81,7 +81,7 @@ void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const uint32_t number = i->n > 2 ? (uint32_t)ptx_get(&i->operand[2], reg) : 1;
     const uint32_t arrivals = expects ? 1 : number;
     bulk_progress(w);
-    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     ptx_set(&i->operand[0], reg, state_of(m));
     if (expects)
         expect(w, i, m, number);
@@ -100,8 +100,8 @@ void ptx_cp_async_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
     struct mbarrier *m = barrier(w, i, 0, reg);
     struct copied c;
     bulk_progress(w);
-    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
-    TRACE_CHECK(mbarrier_copies(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
+    TRACE_CHECK(mbarrier_copies(w, (int)w->now % WARP, m->id));
     while (cp_async_hand_over(w, &c))
         bulk_adopt_cp_async(w, &c, m);
     if (ptx_has(i, PTX_M_noinc))
@@ -114,7 +114,7 @@ void ptx_mbarrier_expect(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
     bulk_progress(w);
-    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     expect(w, i, m, (uint32_t)ptx_get(&i->operand[1], reg));
     if (m->waiters)
         bulk_deliver(w, m);
@@ -165,16 +165,16 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const unsigned parity = phase & 1;
     const int id = m->id;
     bulk_progress(w);
-    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     if (!mbarrier_is_complete(m, parity))
         bulk_deliver(w, m);
-    TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity), (void)0);
+    TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity));
     int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : mbarrier_is_complete(m, parity);
     m = mbarrier_by_id(w,
                        id); /* meanwhile mbarriers may have been made, and this one invalidated */
     ptx_set(&i->operand[0], reg, (uint64_t)done);
     if (done && m)
-        TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity), (void)0);
+        TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity));
     if (done || !m)
         return;
     if (w->asked_at != w->progress)
@@ -192,5 +192,5 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_fence_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    TRACE_CHECK(mbarrier_fence(w, (int)w->now % WARP), (void)0);
+    TRACE_CHECK(mbarrier_fence(w, (int)w->now % WARP));
 }

@@ -41,7 +41,7 @@ static void release(struct worker *w, const ptx_insn *i)
         return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (is_strong(i))
-        TRACE_CHECK(fence(w), (void)0);
+        TRACE_CHECK(fence(w));
 }
 
 void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -196,7 +196,7 @@ void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!ptx_has(i, PTX_M_cta) && !ptx_has(i, PTX_M_proxy))
-        TRACE_CHECK(fence(w), (void)0);
+        TRACE_CHECK(fence(w));
 }
 
 /* fence.proxy.async: for global and shared memory, unless it names one. */
@@ -206,7 +206,7 @@ void ptx_fence_proxy(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int shared = ptx_has(i, PTX_M_shared_cta) || ptx_has(i, PTX_M_shared_cluster);
     const int spaces = (global ? 0 : TRACE_PROXY_SHARED) | (shared ? 0 : TRACE_PROXY_GLOBAL);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    TRACE_CHECK(proxy_fence(w, (int)w->now % WARP, spaces), (void)spaces);
+    TRACE_CHECK_OR(proxy_fence(w, (int)w->now % WARP, spaces), (void)spaces);
 }
 
 void ptx_prefetch(struct worker *w, const ptx_insn *i, uint64_t *reg)

@@ -37,7 +37,7 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
     uint32_t a[PRODUCT_ROWS * PRODUCT_K], b[PRODUCT_K * PRODUCT_COLUMNS];
     uint32_t c[PRODUCT_ROWS * PRODUCT_COLUMNS], d[PRODUCT_ROWS * PRODUCT_COLUMNS];
     need_whole_warp(w, i, lanes);
-    TRACE_COUNT(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k), (void)0);
+    TRACE_COUNT(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k));
     for (int lane = 0; lane < WARP; lane++) {
         const int g = lane / 4, t = lane % 4;
         for (int p = 0; p < words / 2; p++) {
@@ -84,7 +84,7 @@ void ptx_mma_bytes(struct worker *w, const ptx_insn *i, uint64_t *const reg[32],
     int16_t a[PRODUCT_ROWS][32] = {{0}}, b[PRODUCT_COLUMNS][32] = {{0}};
     int32_t d[PRODUCT_ROWS][PRODUCT_COLUMNS];
     need_whole_warp(w, i, lanes);
-    TRACE_COUNT(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k), (void)0);
+    TRACE_COUNT(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k));
     for (int lane = 0; lane < WARP; lane++) {
         const int g = lane / 4, t = lane % 4;
         for (int p = 0; p < words / 2 + words / 4; p++) {
@@ -117,7 +117,7 @@ void ptx_mma_double(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
 {
     double a[WARP], b[WARP];
     need_whole_warp(w, i, lanes);
-    TRACE_COUNT(mma(w, 2ull * 8 * 8 * 4), (void)0);
+    TRACE_COUNT(mma(w, 2ull * 8 * 8 * 4));
     for (int lane = 0; lane < WARP; lane++) {
         a[lane] = ptx_double(ptx_get(ptx_part(&i->operand[1], 0), reg[lane]));
         b[lane] = ptx_double(ptx_get(ptx_part(&i->operand[2], 0), reg[lane]));

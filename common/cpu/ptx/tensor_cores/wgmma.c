@@ -169,13 +169,13 @@ static void tell_variables(struct worker *w, const struct product *q, int warp, 
     for (int lane = 0; CPU_TRACE && lane < WARP; lane++) {
         const int thread = (warp + v) * WARP + lane, sums = q->sums->columns / 2;
         if (issue)
-            TRACE_CHECK(registers_issue(w, thread), (void)thread);
+            TRACE_CHECK_OR(registers_issue(w, thread), (void)thread);
         for (int r = 0; r < sums + (q->in_registers ? 4 : 0); r++) {
             const uint32_t *p = r < sums ? q->sums->at[v][lane][r] : q->from[v][lane][r - sums];
             if (p && issue)
                 TRACE(registers_hold(w, thread, p, r < sums));
             if (p && !issue)
-                TRACE_CHECK(registers_release(w, thread, p, r < sums), (void)0);
+                TRACE_CHECK(registers_release(w, thread, p, r < sums));
         }
     }
 }
@@ -185,7 +185,7 @@ static void tell_issue(struct worker *w, struct product *q, int warp)
 {
     for (int v = 0; CPU_TRACE == 2 && v < WARPS; v++) {
         const int lane = (warp + v - (int)w->now / WARP) * WARP; /* relative to the running warp */
-        q->op[v] = TRACE_CHECK(proxy_issue(w, lane, TRACE_WGMMA), lane);
+        q->op[v] = TRACE_CHECK_OR(proxy_issue(w, lane, TRACE_WGMMA), lane);
         if (!q->in_registers)
             descriptor_tell(w, q->op[v], q->a, q->transpose_a, 16 * v, 16);
         descriptor_tell(w, q->op[v], q->b, q->transpose_b, 0, q->sums->columns);
@@ -199,7 +199,7 @@ static void tell_issue(struct worker *w, struct product *q, int warp)
 static void tell_done(struct worker *w, const struct product *q, int v)
 {
     for (int k = 0; CPU_TRACE == 2 && k < WARPS; k++)
-        TRACE_CHECK(proxy_done(w, 0, q->op[k]), (void)w);
+        TRACE_CHECK(proxy_done(w, 0, q->op[k]));
     if (CPU_TRACE == 2)
         tell_variables(w, q, (int)w->now / WARP - v, v, 0);
 }
@@ -331,8 +331,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
         }
     q->sums = sums_in(w, p, i, warp);
     TRACE_COUNT(wgmma(w, 2ull * ROWS * K * (unsigned)q->sums->columns,
-                      2u * K * ((q->in_registers ? 0 : ROWS) + (unsigned)q->sums->columns)),
-                (void)0);
+                      2u * K * ((q->in_registers ? 0 : ROWS) + (unsigned)q->sums->columns)));
     tell_issue(w, q, warp);
     q->waiting = (1u << WARPS) - 1;
     memcpy(q->group, p->group, sizeof q->group);
@@ -357,7 +356,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
 
 void ptx_wgmma_fence(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
-    TRACE_CHECK(registers_fence(w, (int)w->now / WARP), (void)0);
+    TRACE_CHECK(registers_fence(w, (int)w->now / WARP));
     perhaps(w, products_of(w, (int)w->now / WARP));
 }
 
@@ -415,5 +414,5 @@ void ptx_setmaxnreg(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
         fault_stop(w, FAULT_REGISTERS, cudaErrorLaunchFailure,
                    "%s:%d: %s of %d registers: need a multiple of 8 from 24 to 256", t->file,
                    t->line, i->text, count);
-    TRACE_CHECK(registers_count(w, count, ptx_has(i, PTX_M_inc)), (void)0);
+    TRACE_CHECK(registers_count(w, count, ptx_has(i, PTX_M_inc)));
 }

@@ -7,6 +7,7 @@
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
+#include <stdarg.h>
 #include <stdio.h>
 
 static struct state {
@@ -23,8 +24,15 @@ static struct state {
 } * states;
 static int n_states;
 
-static void report(const char *text, shadow_entry first, shadow_entry second, uintptr_t p)
+/* The text has %1 and %2 for the places of the two sides. */
+static void __attribute__((format(printf, 4, 5)))
+report(shadow_entry first, shadow_entry second, uintptr_t p, const char *format, ...)
 {
+    char text[240];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
     struct side sides[2] = {
         {COPY, code_in(first), thread_of(first), order.block},
         {COPY, code_in(second), thread_of(second), order.block},
@@ -74,8 +82,8 @@ void trace_mbarrier_use(struct worker *w, int lane, int id)
     const int thread = thread_at(w, lane);
     const struct state *s = &states[id];
     if (!happens_before(s->made, thread))
-        report("the mbarrier that is made at %1 is used at %2, and nothing orders the two", s->made,
-               now(thread), s->p);
+        report(s->made, now(thread), s->p,
+               "the mbarrier that is made at %%1 is used at %%2, and nothing orders the two");
 }
 
 void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
@@ -90,13 +98,10 @@ void trace_mbarrier_arrive(struct worker *w, int lane, int id)
     const int thread = thread_at(w, lane);
     struct state *s = &states[id];
     if (clock_phases(thread, id % MBARRIERS) < s->phase) {
-        char text[200];
-        snprintf(
-            text, sizeof text,
-            "an arrival too many or too early at %%2, in phase %u of a barrier made at %%1: its "
-            "thread does not know that phase %u is complete",
-            s->phase, s->phase - 1);
-        report(text, s->made, now(thread), s->p);
+        report(s->made, now(thread), s->p,
+               "an arrival too many or too early at %%2, in phase %u of a barrier made at %%1: its "
+               "thread does not know that phase %u is complete",
+               s->phase, s->phase - 1);
     }
     clock_release(s->open, thread);
     if (s->n < MAX_THREADS)
@@ -127,14 +132,12 @@ static void look_behind(int thread, int id, unsigned parity)
 {
     const struct state *s = &states[id];
     const uint32_t known = clock_phases(thread, id % MBARRIERS);
-    char text[200];
     if (s->phase < known + ((known & 1) != parity) + 2)
         return;
-    snprintf(text, sizeof text,
-             "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
-             "knows phases below %u, and all below %u are complete",
-             parity, known, s->phase);
-    report(text, s->made, now(thread), s->p);
+    report(s->made, now(thread), s->p,
+           "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
+           "knows phases below %u, and all below %u are complete",
+           parity, known, s->phase);
 }
 
 void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
@@ -158,14 +161,12 @@ void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
  * complete. */
 static int too_early(const struct state *s, const char *what, int thread, int id)
 {
-    char text[240];
     if (clock_phases(thread, id % MBARRIERS) >= s->phase)
         return 0;
-    snprintf(text, sizeof text,
-             "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
-             "copy's thread does not know that phase %u is complete, and they may count for that",
-             what, s->phase, s->phase - 1);
-    report(text, s->made, now(thread), s->p);
+    report(s->made, now(thread), s->p,
+           "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
+           "copy's thread does not know that phase %u is complete, and they may count for that",
+           what, s->phase, s->phase - 1);
     return 1;
 }
 
@@ -189,20 +190,18 @@ void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t byte
     const struct mbarrier *m = runtimes(w, id);
     trace_mbarrier_use(w, lane, id);
     if (!(s->fenced && happens_before(s->fenced, thread)) && !clock_fenced(s->made, thread, 0))
-        report("the mbarrier that is made at %1 is given to a copy at %2, without a "
-               "fence.mbarrier_init between",
-               s->made, now(thread), s->p);
+        report(s->made, now(thread), s->p,
+               "the mbarrier that is made at %%1 is given to a copy at %%2, without a "
+               "fence.mbarrier_init between");
     proxy_brings(op, id % MBARRIERS, s->phase);
     if (too_early(s, "bytes", thread, id))
         proxy_reported(op);
     s->brought += bytes;
     s->brought_at = now(thread);
     if (m && !m->pending && s->brought > s->announced) {
-        char text[200];
-        snprintf(text, sizeof text,
-                 "copies bring %llu bytes at %%2, and %llu are announced, at %%1",
-                 (unsigned long long)s->brought, (unsigned long long)s->announced);
-        report(text, s->announced_at, now(thread), s->p);
+        report(s->announced_at, now(thread), s->p,
+               "copies bring %llu bytes at %%2, and %llu are announced, at %%1",
+               (unsigned long long)s->brought, (unsigned long long)s->announced);
     }
 }
 
@@ -212,14 +211,12 @@ void trace_mbarrier_end(struct worker *w)
     for (int i = 0; i < w->n_mbarriers; i++) {
         const struct mbarrier *m = &w->mbarriers[i];
         const struct state *s = &states[m->id];
-        char text[200];
         if (m->bytes == m->coming)
             continue;
-        snprintf(text, sizeof text,
-                 "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
-                 (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
-                 m->bytes > m->coming ? "are missing" : "are too many");
-        report(text, s->announced_at, s->brought_at, s->p);
+        report(s->announced_at, s->brought_at, s->p,
+               "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
+               (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
+               m->bytes > m->coming ? "are missing" : "are too many");
     }
 }
 

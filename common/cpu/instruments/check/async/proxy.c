@@ -228,19 +228,14 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
                   unsigned bytes, int atomic)
 {
     const int me = issuer(o);
+    struct side first = side_of(e, is_atomic(e) ? ATOMIC : was);
     if (!e)
         return;
     if (!is_shared(at) && order_unfinished(e, me)) {
-        report(GRID_DEPENDENCY, side_of_op(o), side_of(e, is_atomic(e) ? ATOMIC : was), at, p,
-               bytes);
-        return;
-    }
-    if (streams_several && !is_shared(at) && stream_unordered(e)) {
-        report(STREAM_RACE, side_of_op(o), side_of(e, is_atomic(e) ? ATOMIC : was), at, p, bytes);
-        return;
-    }
-    if (!comes_after(e, me, at, atomic)) {
-        struct side first = side_of(e, is_atomic(e) ? ATOMIC : was);
+        report(GRID_DEPENDENCY, side_of_op(o), first, at, p, bytes);
+    } else if (streams_several && !is_shared(at) && stream_unordered(e)) {
+        report(STREAM_RACE, side_of_op(o), first, at, p, bytes);
+    } else if (!comes_after(e, me, at, atomic)) {
         first.block = order_block_of(e);
         report(when_of(e) < order.block_start ? GLOBAL_RACE
                : o->what == TRACE_WGMMA       ? SHARED_RACE
@@ -248,7 +243,7 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
                first, side_of_op(o), at, p, bytes);
     } else if (was == WRITE && when_of(e) >= order.block_start &&
                !clock_fenced(e, me, !is_shared(at))) {
-        report(PROXY_FENCE, side_of(e, is_atomic(e) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
+        report(PROXY_FENCE, first, side_of_op(o), at, p, bytes);
     }
 }
 

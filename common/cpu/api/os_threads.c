@@ -1,4 +1,4 @@
-/* The pool of OS threads that run the blocks of a launch, and the order of blocks. */
+/* The OS threads that run the blocks of a launch, and the order of blocks. */
 #include "api/api.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static struct launch *offered; /* the launch that helpers may join, or NULL */
 static int helpers, busy;
@@ -14,16 +14,16 @@ static int helpers, busy;
 static void *helper(void *unused)
 {
     struct worker *w = worker_new();
-    pthread_mutex_lock(&pool);
+    pthread_mutex_lock(&lock);
     for (uint64_t last = 0;;) {
         while (!offered || offered->id == last)
-            pthread_cond_wait(&wake, &pool);
+            pthread_cond_wait(&wake, &lock);
         w->launch = offered;
         last = offered->id;
         busy++;
-        pthread_mutex_unlock(&pool);
+        pthread_mutex_unlock(&lock);
         block_run_all(w);
-        pthread_mutex_lock(&pool);
+        pthread_mutex_lock(&lock);
         if (--busy == 0)
             pthread_cond_signal(&done);
     }
@@ -58,11 +58,11 @@ int worker_count(void)
     return count;
 }
 
-void pool_run(struct launch *l)
+void run_blocks(struct launch *l)
 {
     int wanted = l->run < (uint64_t)worker_count() ? (int)l->run : worker_count();
     if (wanted > 1) {
-        pthread_mutex_lock(&pool);
+        pthread_mutex_lock(&lock);
         for (pthread_t t; helpers < wanted - 1; helpers++) {
             if (pthread_create(&t, NULL, helper, NULL) != 0)
                 break; /* fewer helpers are slower, not wrong */
@@ -70,21 +70,21 @@ void pool_run(struct launch *l)
         }
         offered = l;
         pthread_cond_broadcast(&wake);
-        pthread_mutex_unlock(&pool);
+        pthread_mutex_unlock(&lock);
     }
     struct worker *w = cpu_worker ? cpu_worker : worker_new();
     w->launch = l;
     block_run_all(w);
     if (wanted > 1) {
-        pthread_mutex_lock(&pool);
+        pthread_mutex_lock(&lock);
         offered = NULL;
         while (busy)
-            pthread_cond_wait(&done, &pool);
-        pthread_mutex_unlock(&pool);
+            pthread_cond_wait(&done, &lock);
+        pthread_mutex_unlock(&lock);
     }
 }
 
-void pool_order(struct launch *l)
+void choose_order(struct launch *l)
 {
     const char *order = getenv("CUDACPU_ORDER");
     l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
