@@ -9,9 +9,6 @@
 namespace fused_attention
 {
 
-using tiled::warp_add_pv;
-using tiled::warp_add_qk;
-
 // same as step 33
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH)
