@@ -1,5 +1,5 @@
 /* tiled_attention.cuh: attention alone, which the fused kernels of step 32 and later are compared
- * with.
+ * with. Before gradients it computes o and lse of large cases, untimed.
  *
  * Step 23's kernel with one of its tiles: 128 queries and 64 keys, four warps, two stages, and q in
  * shared memory. Fused kernels differ from it only in what they do to tiles of q and k. Offsets
@@ -121,6 +121,12 @@ static inline void launch(const kf_run *run, const char *q, const char *k, cudaS
     (run->shape.D == 64 ? launch_for<64>
                         : launch_for<128>)(run, (const __half *)kf_memory(run, q, KF_F16),
                                            (const __half *)kf_memory(run, k, KF_F16), stream);
+}
+
+// The run's q and k as they are, for kf_flash_backward_setup and kf_flash_dq_setup.
+static inline void launch_forward(const kf_run *run, cudaStream_t stream)
+{
+    launch(run, "q", "k", stream);
 }
 
 } // namespace tiled
