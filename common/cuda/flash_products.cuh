@@ -1,7 +1,7 @@
-/* flash_products.cuh: the two products of a warp with STRIPS strips of 16 queries, for fused
- * kernels of step 32 and later and for the attention that they are compared with. Each load of k or
- * v serves all strips. Tiles are swizzled as in flash_tiles.cuh. q_lane, k_lane, v_lane: the
- * offsets of the rows that this lane passes to ldmatrix, as in step 22.
+/* flash_products.cuh: the two products of a warp that has STRIPS strips of 16 queries, as in step
+ * 23, for later steps. Each load of k or v serves all strips. Tiles are swizzled as in
+ * flash_tiles.cuh. q_lane, k_lane, v_lane: the offsets of the rows that this lane passes to
+ * ldmatrix, as in step 22.
  */
 #pragma once
 
