@@ -61,8 +61,6 @@ static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t
     return a;
 }
 
-static const float LOG2E = 1.4426950408889634f;
-
 // Values first to first + ROWS - 1 of from [S] -> floats at this address of shared memory, zeros
 // past the end. A block needs at least ROWS threads.
 template <int ROWS>

@@ -9,9 +9,6 @@
 namespace fused_attention
 {
 
-using tiled::warp_add_pv;
-using tiled::warp_add_qk;
-
 // same as step 33
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH)
@@ -42,7 +39,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     // The addresses that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};

@@ -7,6 +7,24 @@
 #include "cuda/rotate_halves.cuh"
 
 // snippet: rotate-tile
+// What a thread rotates in its first row of a tile: the four neighbours from element 4 * four on,
+// in the first half of the row, and their partners. They stand `at` and at ^ D / 2 halves from the
+// start of the row.
+struct thread_place {
+    int row, four, at;
+};
+
+template <int D>
+static __device__ __forceinline__ thread_place place_of_thread()
+{
+    const int four = threadIdx.x % (D / 8);
+    const int place = threadIdx.x / (D / 8);
+    // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, because the chunks of two
+    // rows that are four apart stand in different banks.
+    const int row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    return {row, four, (four / 2 ^ row % 8) * 8 + four % 2 * 4};
+}
+
 // Rotates a tile [ROWS][D] in place: rows first to first + ROWS - 1 of x [S][D], row r by row r of
 // cosine and sine [S][D/2]. A thread has four neighbours of a row and their partners, so that a
 // warp reads the tables without a gap. The caller needs a barrier before and after the call,
@@ -16,35 +34,29 @@ template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void rotate_tile(__half *tile, const float *cosine,
                                                    const float *sine, int first, int S)
 {
-    constexpr int FOURS = D / 8;          // and as many partners, per row
-    constexpr int STEP = THREADS / FOURS; // rows at a time, 4 or a multiple of 8
+    constexpr int STEP = THREADS / (D / 8); // rows at a time, 4 or a multiple of 8
     static_assert(ROWS % STEP == 0, "each thread has as many rows, and one at least");
     constexpr int LOADED = ROWS / STEP < 8 ? ROWS / STEP : 8;
-    const int four = threadIdx.x % FOURS;
-    const int place = threadIdx.x / FOURS;
-    // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, because the chunks of two
-    // rows that are four apart stand in different banks.
-    const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    const int at = (four / 2 ^ thread_row % 8) * 8 + four % 2 * 4; // its partner: at ^ D / 2
-    tile += thread_row * D;
+    const thread_place own = place_of_thread<D>();
+    tile += own.row * D;
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += LOADED * STEP) {
         four_angles by[LOADED]; // all loads first, to hide their latency
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
             // Rows past the end are zeros, and any rotation leaves them zero.
-            const int row = min(first + i + j * STEP + thread_row, S - 1);
-            const int64_t angle = (int64_t)row * (D / 2) + four * 4;
+            const int row = min(first + i + j * STEP + own.row, S - 1);
+            const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
             by[j] = load_angles(cosine + angle, sine + angle);
             COUNT("table loads", 8);
         }
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
             const int row = i + j * STEP;
-            const int here = at ^ j * STEP % 8 * 8; // equals `at` unless STEP is 4
+            const int here = own.at ^ j * STEP % 8 * 8; // equals own.at unless STEP is 4
             rotate_four<false>((uint2 *)(tile + row * D + here),
                                (uint2 *)(tile + row * D + (here ^ D / 2)), by[j]);
-            COUNT("element rotations", first + row + thread_row < S ? 8 : 0);
+            COUNT("element rotations", first + row + own.row < S ? 8 : 0);
         }
     }
 }

@@ -117,6 +117,8 @@ static __device__ __forceinline__ void copy_async_wait()
 }
 // end snippet: cp-async
 
+static const float LOG2E = 1.4426950408889634f; // e^x = 2^(LOG2E x)
+
 // 2^x, relative error 2^-22; results below 2^-126 are 0.
 static __device__ __forceinline__ float exp2_approx(float x)
 {

@@ -1,5 +1,5 @@
 /* tiled_attention.cuh: attention alone, which the fused kernels of step 32 and later are compared
- * with.
+ * with. Before gradients it computes o and lse of large cases, untimed.
  *
  * Step 23's kernel with one of its tiles: 128 queries and 64 keys, four warps, two stages, and q in
  * shared memory. Fused kernels differ from it only in what they do to tiles of q and k. Offsets
@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "cuda/flash_products.cuh"
 #include "cuda/flash_rows.cuh"
 #include "cuda/flash_tiles.cuh"
 #include "harness/harness.h"
@@ -21,63 +22,6 @@ enum {
     THREADS = WARPS * 32,
     STRIPS = ROWS / WARPS / 16, // of 16 queries, per warp
 };
-
-// same as step 32
-// s [16 STRIPS][KEYS] += q k^T, where the warp's rows of q begin at warp_row
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_qk(float (*s)[KEYS / 8][4], uint32_t q_tile,
-                                                   int warp_row, uint32_t k_tile, uint32_t q_lane,
-                                                   uint32_t k_lane)
-{
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        uint32_t a[STRIPS][4];
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (q_lane ^ d * 32));
-        }
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-            warp_load_matrices(b, k_tile + n * 16 * D * 2 + (k_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(s[i][2 * n], a[i], b);
-                warp_mma(s[i][2 * n + 1], a[i], b + 2);
-            }
-        }
-    }
-}
-
-// same as step 23
-// out [16 STRIPS][D] += p v, where probabilities p are rounded to halves
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane)
-{
-#pragma unroll
-    for (int n = 0; n < KEYS / 16; n++) {
-        uint32_t a[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            a[i][0] = pack_halves(p[i][2 * n][0], p[i][2 * n][1]);
-            a[i][1] = pack_halves(p[i][2 * n][2], p[i][2 * n][3]);
-            a[i][2] = pack_halves(p[i][2 * n + 1][0], p[i][2 * n + 1][1]);
-            a[i][3] = pack_halves(p[i][2 * n + 1][2], p[i][2 * n + 1][3]);
-        }
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-            warp_load_transposed(b, v_tile + n * 16 * D * 2 + (v_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(out[i][2 * d], a[i], b);
-                warp_mma(out[i][2 * d + 1], a[i], b + 2);
-            }
-        }
-    }
-}
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops per score. For each key a warp reads 4 D bytes of shared
@@ -104,7 +48,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     // The addresses that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
@@ -177,6 +121,12 @@ static inline void launch(const kf_run *run, const char *q, const char *k, cudaS
     (run->shape.D == 64 ? launch_for<64>
                         : launch_for<128>)(run, (const __half *)kf_memory(run, q, KF_F16),
                                            (const __half *)kf_memory(run, k, KF_F16), stream);
+}
+
+// The run's q and k as they are, for kf_flash_backward_setup and kf_flash_dq_setup.
+static inline void launch_forward(const kf_run *run, cudaStream_t stream)
+{
+    launch(run, "q", "k", stream);
 }
 
 } // namespace tiled

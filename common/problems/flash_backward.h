@@ -24,7 +24,7 @@ extern "C" {
 /* Inputs q, k, v, o, lse, dout; outputs dq, dk, dv, or only dq. Flags of a case are those of
  * flash.h. forward reads q, k, v and writes o and lse: it computes these inputs for cases with
  * KF_LARGE or KF_BY_KERNEL (see kf_inputs_from); for other cases they are computed here.
- * common/cuda/flash_forward.cuh has such a forward. */
+ * common/cuda/tiled_attention.cuh has such a forward. */
 void kf_flash_backward_setup(kf_run *run, kf_launch *forward);
 void kf_flash_dq_setup(kf_run *run, kf_launch *forward);
 /* The reference of all declared outputs. With KF_EXACT_GRADIENTS only one result is right, bit

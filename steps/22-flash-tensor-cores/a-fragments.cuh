@@ -28,6 +28,8 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *v, int key, in
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops per pair of query and key; each warp loads all of K and V, 4 D bytes per key, in
 // loads of 4 bytes (K) and 2 bytes (V) per lane
+// Three blocks per multiprocessor, in every rung: their threads have 168 registers each. Without
+// this bound rungs c to e take more at D = 128, and only two blocks fit.
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     k += head * Sk * D;
     v += head * Sk * D;
     __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);

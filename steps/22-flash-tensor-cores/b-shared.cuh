@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     __half *k_tile = tiles;
     __half *v_tile = tiles + KEYS * D;
     __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     // end snippet: lanes
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);

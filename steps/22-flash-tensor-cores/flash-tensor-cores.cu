@@ -13,10 +13,10 @@
  *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
  *          in flight during the products: a fifth gained. e: without P, a fifth less goes through
  *          shared memory at D = 64: a tenth gained.
- * Outcome  In this order; the swizzle (c) gains most. Shared tiles (b) gain nothing: the conflicts
- *          take what the cache saves. P in registers (e) gains more than the bytes that it saves.
- *          At D = 128 the compiler is two registers short for e, and reloads them once per tile.
- *          The last rung is level with FlashAttention-2, and far from Hopper's own instructions.
+ * Outcome  Each rung from c on gains, and the swizzle (c) most. Shared tiles (b) gain nothing: the
+ *          conflicts take what the cache saves. P in registers (e) gains more than the bytes that it
+ *          saves. At D = 128 the compiler is two registers short for e, and reloads them once per
+ *          tile. The last rung is level with FlashAttention-2, far from Hopper's own instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"

@@ -18,8 +18,8 @@
  *          list of tiles.
  */
 #include "cuda/flash_backward.cuh"
-#include "cuda/flash_forward.cuh"
 #include "cuda/refused.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "problems/flash_backward_cases.h"
 
 // rowsum(dout * o) of one row, in all four lanes of a quad; 0 past the end.
@@ -312,7 +312,7 @@ static const char *refused_dkv(const kf_case *c, char *why, size_t size)
 
 static void setup(kf_run *run)
 {
-    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_flash_backward_setup(run, tiled::launch_forward);
 }
 
 #define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192)

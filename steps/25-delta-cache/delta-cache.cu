@@ -17,7 +17,7 @@
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
-#include "cuda/flash_forward.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "cuda/warp_reduce.cuh"
 #include "reference_log.cuh"
 #include "problems/flash_backward_cases.h"
@@ -283,7 +283,7 @@ static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
-    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_flash_backward_setup(run, tiled::launch_forward);
     kf_scratch(run, "delta", "BHSD", KF_F32, rows);
 }
 

@@ -21,9 +21,9 @@
 #include "a-scalar.cuh"
 #include "b-vector.cuh"
 #include "c-ordered.cuh"
-#include "cuda/flash_forward.cuh"
 #include "cuda/flash_two_kernels.cuh"
 #include "cuda/refused.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "d-ordered-vector.cuh"
 #include "problems/flash_backward_cases.h"
 
@@ -177,7 +177,7 @@ static void setup(kf_run *run)
     const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     const int64_t counters[1] = {counters_of(&s)};
-    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_flash_backward_setup(run, tiled::launch_forward);
     kf_scratch(run, "delta", "BHSD", KF_F32, rows);
     kf_scratch(run, "sums", "BHSD", KF_F32, sums);
     kf_scratch(run, "counters", "N", KF_I32, counters);

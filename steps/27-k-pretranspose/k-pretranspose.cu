@@ -16,8 +16,8 @@
  *          a tenth to a quarter.
  */
 #include "cuda/flash_backward.cuh"
-#include "cuda/flash_forward.cuh"
 #include "cuda/flash_two_kernels.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "problems/flash_backward_cases.h"
 
 // snippet: transpose
@@ -423,7 +423,7 @@ static void setup(kf_run *run)
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
     const int64_t transposed[4] = {s.B, s.H, s.D, padded_rows(s.Sk)};
-    kf_flash_dq_setup(run, flash_forward::launch);
+    kf_flash_dq_setup(run, tiled::launch_forward);
     kf_scratch(run, "delta", "BHSD", KF_F32, rows);
     kf_scratch(run, "kt", "BHDS", KF_F16, transposed);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "boxes.cuh"
+#include "cuda/flash_products.cuh"
 #include "cuda/flash_rows.cuh"
 #include "cuda/flash_tiles.cuh"
 
@@ -40,35 +41,6 @@ warp_add_qk(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][
 }
 
 // same as step 23
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane)
-{
-#pragma unroll
-    for (int n = 0; n < KEYS / 16; n++) {
-        uint32_t a[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            a[i][0] = pack_halves(p[i][2 * n][0], p[i][2 * n][1]);
-            a[i][1] = pack_halves(p[i][2 * n][2], p[i][2 * n][3]);
-            a[i][2] = pack_halves(p[i][2 * n + 1][0], p[i][2 * n + 1][1]);
-            a[i][3] = pack_halves(p[i][2 * n + 1][2], p[i][2 * n + 1][3]);
-        }
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-            warp_load_transposed(b, v_tile + n * 16 * D * 2 + (v_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(out[i][2 * d], a[i], b);
-                warp_mma(out[i][2 * d + 1], a[i], b + 2);
-            }
-        }
-    }
-}
-
-// same as step 23
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. Compiled for 8 warps
 // per multiprocessor: with 255 registers per thread no more than 8 fit. cost: 4 D flops per score.
@@ -99,7 +71,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     uint32_t query[KEPT ? STRIPS : 1][D / 16][4];

@@ -24,14 +24,15 @@ static __device__ __forceinline__ uint32_t columns_of(uint32_t lane, int d)
 }
 // end snippet: box
 
-// The products of a warp, as in step 23, from tiles of boxes. warp_add_qk: s [16 STRIPS][KEYS] += q
-// k^T. q_rows: the warp's first row of q; KEPT: they are in query. warp_add_pv: out [16
-// STRIPS][D] += p v, where probabilities p are rounded to halves. q_lane, k_lane, v_lane: the
-// offsets in the first box of the rows that this lane passes to ldmatrix.
+// The products of a warp, as in step 23, from tiles of boxes. warp_add_qk_boxes: s [16
+// STRIPS][KEYS] += q k^T. q_rows: the warp's first row of q; KEPT: they are in query.
+// warp_add_pv_boxes: out [16 STRIPS][D] += p v, where probabilities p are rounded to halves.
+// q_lane, k_lane, v_lane: the offsets in the first box of the rows that this lane passes to
+// ldmatrix.
 template <int D, int ROWS, int KEYS, int STRIPS, bool KEPT>
 static __device__ __forceinline__ void
-warp_add_qk(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][D / 16][4],
-            uint32_t q_rows, uint32_t k_tile, uint32_t q_lane, uint32_t k_lane)
+warp_add_qk_boxes(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][D / 16][4],
+                  uint32_t q_rows, uint32_t k_tile, uint32_t q_lane, uint32_t k_lane)
 {
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
@@ -58,9 +59,9 @@ warp_add_qk(float (*s)[KEYS / 8][4], const uint32_t (&query)[KEPT ? STRIPS : 1][
 }
 
 template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane)
+static __device__ __forceinline__ void warp_add_pv_boxes(float (*out)[D / 8][4],
+                                                         const float (&p)[STRIPS][KEYS / 8][4],
+                                                         uint32_t v_tile, uint32_t v_lane)
 {
 #pragma unroll
     for (int n = 0; n < KEYS / 16; n++) {

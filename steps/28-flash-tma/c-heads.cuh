@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     // The offsets that this lane gives to ldmatrix in a tile's first box: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * 128 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * 128 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     if (threadIdx.x == 0) {
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
 
         float s[STRIPS][KEYS / 8][4] = {};
-        warp_add_qk<D, ROWS, KEYS, STRIPS, KEPT>(s, query, q_tile + warp_row * 128, k_tiles + stage,
-                                                 qv_lane, k_lane);
+        warp_add_qk_boxes<D, ROWS, KEYS, STRIPS, KEPT>(s, query, q_tile + warp_row * 128,
+                                                       k_tiles + stage, qv_lane, k_lane);
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
 #pragma unroll
             for (int i = 0; i < STRIPS; i++) {
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         for (int i = 0; i < STRIPS; i++) {
             online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
-        warp_add_pv<D, KEYS, STRIPS>(out, s, v_tiles + stage, qv_lane);
+        warp_add_pv_boxes<D, KEYS, STRIPS>(out, s, v_tiles + stage, qv_lane);
     }
     // A warp reads only its own rows of q, and its rows of o take their place.
 #pragma unroll

@@ -21,8 +21,8 @@
 #include "a-red.cuh"
 #include "b-bulk.cuh"
 #include "c-producer.cuh"
-#include "cuda/flash_forward.cuh"
 #include "d-late.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
@@ -124,7 +124,7 @@ static void setup(kf_run *run)
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
-    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_flash_backward_setup(run, tiled::launch_forward);
     kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
     kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
     kf_scratch(run, "sums", "BHSD", KF_F32, sums);

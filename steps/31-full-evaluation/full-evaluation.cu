@@ -19,7 +19,7 @@
  *          backward a bit less. both: the sum, also at S = 512: single calls overlap as well.
  */
 #include "backward.cuh"
-#include "cuda/flash_forward.cuh"
+#include "cuda/tiled_attention.cuh"
 #include "cuda/wgmma_forward.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
@@ -178,7 +178,7 @@ typedef struct pass {
 
 static void setup_backward(kf_run *run)
 {
-    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_flash_backward_setup(run, tiled::launch_forward);
 }
 
 static void reference_both(kf_run *run)

@@ -1,6 +1,6 @@
 /* 32-fused-rope-flash: attention that rotates its own tiles, 512 to 131072 positions
  *
- * Grows from: 23-flash-autotune
+ * Follows: 23-flash-autotune
  * Architecture: 80
  * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
  * Profile: --case forward-D128-S65536 --case backward-D128-S8192
@@ -20,6 +20,7 @@
  */
 #include "backward.cuh"
 #include "causes.cuh"
+#include "cuda/flash_products.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/rotate_tile.cuh"
 #include "cuda/tiled_attention.cuh"
@@ -32,19 +33,6 @@ enum {
     THREADS = WARPS * 32,
     STRIPS = ROWS / WARPS / 16, // of 16 queries, a warp
 };
-
-// The products of a warp, defined below the kernel. warp_add_qk: s [16 STRIPS][KEYS] += q k^T,
-// where the warp's rows of q begin at warp_row. warp_add_pv: out [16 STRIPS][D] += p v, where
-// probabilities p are rounded to halves. q_lane, k_lane, v_lane: the offsets of the rows that this
-// lane passes to ldmatrix, as in step 22
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_qk(float (*s)[KEYS / 8][4], uint32_t q_tile,
-                                                   int warp_row, uint32_t k_tile, uint32_t q_lane,
-                                                   uint32_t k_lane);
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane);
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
@@ -71,7 +59,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
@@ -128,60 +116,6 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int i = 0; i < STRIPS; i++) {
         store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
-    }
-}
-
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_qk(float (*s)[KEYS / 8][4], uint32_t q_tile,
-                                                   int warp_row, uint32_t k_tile, uint32_t q_lane,
-                                                   uint32_t k_lane)
-{
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        uint32_t a[STRIPS][4];
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (q_lane ^ d * 32));
-        }
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-            warp_load_matrices(b, k_tile + n * 16 * D * 2 + (k_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(s[i][2 * n], a[i], b);
-                warp_mma(s[i][2 * n + 1], a[i], b + 2);
-            }
-        }
-    }
-}
-
-// same as step 23
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane)
-{
-#pragma unroll
-    for (int n = 0; n < KEYS / 16; n++) {
-        uint32_t a[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            a[i][0] = pack_halves(p[i][2 * n][0], p[i][2 * n][1]);
-            a[i][1] = pack_halves(p[i][2 * n][2], p[i][2 * n][3]);
-            a[i][2] = pack_halves(p[i][2 * n + 1][0], p[i][2 * n + 1][1]);
-            a[i][3] = pack_halves(p[i][2 * n + 1][2], p[i][2 * n + 1][3]);
-        }
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-            warp_load_transposed(b, v_tile + n * 16 * D * 2 + (v_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(out[i][2 * d], a[i], b);
-                warp_mma(out[i][2 * d + 1], a[i], b + 2);
-            }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 /* 34-fewer-registers: rotated values in place of raw ones, a remedy that was proposed
  *
- * Grows from: 32-fused-rope-flash
+ * Follows: 32-fused-rope-flash
  * Architecture: 80
  * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
@@ -18,9 +18,9 @@
  *          kernel, by another order of loads, and still lose from 16384 on. Row after row and the
  *          bound lose much; more warps lose, too, except where blocks are few.
  */
+#include "cuda/flash_products.cuh"
 #include "cuda/fused_attention.cuh"
-#include "cuda/rope_passes.cuh"
-#include "cuda/tiled_attention.cuh"
+#include "cuda/rope_then_attention.cuh"
 #include "problems/rope_flash_cases.h"
 
 enum { ROWS = 128, KEYS = 64 }; // queries per block, keys per tile
@@ -31,16 +31,6 @@ enum way { KEPT, OVERWRITTEN, CHUNKS };
 template <way WAY, int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,
                                                       const float *sine, int first, int S);
-
-// The products of a warp, defined below the kernel, as in step 32.
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_qk(float (*s)[KEYS / 8][4], uint32_t q_tile,
-                                                   int warp_row, uint32_t k_tile, uint32_t q_lane,
-                                                   uint32_t k_lane);
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane);
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
@@ -69,7 +59,7 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
-    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
@@ -131,77 +121,7 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     }
 }
 
-// same as step 32
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_qk(float (*s)[KEYS / 8][4], uint32_t q_tile,
-                                                   int warp_row, uint32_t k_tile, uint32_t q_lane,
-                                                   uint32_t k_lane)
-{
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        uint32_t a[STRIPS][4];
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (q_lane ^ d * 32));
-        }
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-            warp_load_matrices(b, k_tile + n * 16 * D * 2 + (k_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(s[i][2 * n], a[i], b);
-                warp_mma(s[i][2 * n + 1], a[i], b + 2);
-            }
-        }
-    }
-}
-
-// same as step 23
-template <int D, int KEYS, int STRIPS>
-static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
-                                                   const float (&p)[STRIPS][KEYS / 8][4],
-                                                   uint32_t v_tile, uint32_t v_lane)
-{
-#pragma unroll
-    for (int n = 0; n < KEYS / 16; n++) {
-        uint32_t a[STRIPS][4]; // keys 16n to 16n+15
-#pragma unroll
-        for (int i = 0; i < STRIPS; i++) {
-            a[i][0] = pack_halves(p[i][2 * n][0], p[i][2 * n][1]);
-            a[i][1] = pack_halves(p[i][2 * n][2], p[i][2 * n][3]);
-            a[i][2] = pack_halves(p[i][2 * n + 1][0], p[i][2 * n + 1][1]);
-            a[i][3] = pack_halves(p[i][2 * n + 1][2], p[i][2 * n + 1][3]);
-        }
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-            warp_load_transposed(b, v_tile + n * 16 * D * 2 + (v_lane ^ d * 32));
-#pragma unroll
-            for (int i = 0; i < STRIPS; i++) {
-                warp_mma(out[i][2 * d], a[i], b);
-                warp_mma(out[i][2 * d + 1], a[i], b + 2);
-            }
-        }
-    }
-}
-
 // --- Ways to rotate a tile -----------------------------------------------------------------------
-
-// A thread's four neighbouring elements in its first row: an offset in halves from the row on, as
-// in rotate_tile.
-struct thread_place {
-    int row, four, at; // four: of which pairs; their partners stand at ^ D / 2
-};
-
-template <int D>
-static __device__ __forceinline__ thread_place place_of_thread()
-{
-    const int four = threadIdx.x % (D / 8);
-    const int place = threadIdx.x / (D / 8);
-    const int row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    return {row, four, (four / 2 ^ row % 8) * 8 + four % 2 * 4};
-}
 
 // All rows of a thread at once: raw values stay in registers while the rotated ones are computed
 // beside them. Arguments, swizzle and barriers are those of rotate_tile.
@@ -326,21 +246,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
                         : launch_of_width<128, WAY, WARPS, BLOCKS>)(run, stream);
 }
 
-// same as step 33
-static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
-{
-    op_by_op::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
-}
-
 // --- Tables --------------------------------------------------------------------------------------
-
-// same as step 33
-static void setup(kf_run *run)
-{
-    kf_rope_flash_setup(run);
-    op_by_op::setup(run);
-}
 
 static const char forward[] = "the pass that cases are of";
 
@@ -383,7 +289,7 @@ int main(int argc, char **argv)
         .title = "rotated values in place of raw ones, a remedy that was proposed",
         .architecture = "80",
         KF_TABLES(cases, variants),
-        .setup = setup,
+        .setup = setup_op_by_op,
         .reference = kf_rope_flash_reference,
         .cost = kf_rope_flash_cost,
         KF_TABLE(timings, timings),

@@ -30,17 +30,14 @@ static __device__ __forceinline__ void load_table(uint32_t table, const float *c
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void rotate_staged(__half *tile, const float *table)
 {
-    constexpr int FOURS = D / 8;
-    constexpr int STEP = THREADS / FOURS;
-    const int four = threadIdx.x % FOURS;
-    const int place = threadIdx.x / FOURS;
-    const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    const int at = (four / 2 ^ thread_row % 8) * 8 + four % 2 * 4;
-    tile += thread_row * D;
-    table += thread_row * (D / 2) + four * 4;
+    constexpr int STEP = THREADS / (D / 8);
+    const thread_place own = place_of_thread<D>();
+    tile += own.row * D;
+    table += own.row * (D / 2) + own.four * 4;
 #pragma unroll
     for (int i = 0; i < ROWS; i += STEP) {
-        rotate_four<false>((uint2 *)(tile + i * D + at), (uint2 *)(tile + i * D + (at ^ D / 2)),
+        rotate_four<false>((uint2 *)(tile + i * D + own.at),
+                           (uint2 *)(tile + i * D + (own.at ^ D / 2)),
                            load_angles(table + i * (D / 2), table + (ROWS + i) * (D / 2)));
     }
 }

@@ -19,20 +19,12 @@
  *          nearly every length: a choice between two ways that lose is no remedy.
  */
 #include "cuda/fused_attention.cuh"
-#include "cuda/rope_passes.cuh"
-#include "cuda/tiled_attention.cuh"
+#include "cuda/rope_then_attention.cuh"
 #include "harness/problem.h"
 #include "harness/tuned.h"
 #include "problems/rope_flash_cases.h"
 
 #include <string.h>
-
-// same as step 33
-static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
-{
-    op_by_op::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
-}
 
 static void launch_fused(const kf_run *run, cudaStream_t stream)
 {
@@ -111,8 +103,7 @@ static void say_choices(const kf_shape *s)
 
 static void setup(kf_run *run)
 {
-    kf_rope_flash_setup(run);
-    op_by_op::setup(run);
+    setup_op_by_op(run);
     of_table = tuned_way(&run->shape);
     of_log = log_way(&run->shape);
     say_choices(&run->shape);
