@@ -51,30 +51,30 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Rungs c and d take a line, which is recorder or no_recorder, and are launched as rung b.
-template <typename line_type>
-using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
-                         int Sq, int Sk, bool causal, line_type line);
+// Rungs c and d take a trace, which is recorder or no_recorder, and are launched as rung b.
+template <typename trace_type>
+using traced_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                           int Sq, int Sk, bool causal, trace_type trace);
 
-template <typename line_type, line_kernel<line_type> kernel, int D, int warpgroups>
-static void launch_line(const kf_run *run, cudaStream_t stream, line_type line)
+template <typename trace_type, traced_kernel<trace_type> kernel, int D, int warpgroups>
+static void launch_traced(const kf_run *run, cudaStream_t stream, trace_type trace)
 {
     const kf_shape s = run->shape;
     const int bytes = producer::bytes_of_block<D, warpgroups>();
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     kernel<<<grid_of(&s, warpgroups), warpgroups * 128 + 128, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
-        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, trace);
     CUDA_CHECK_LAUNCH();
 }
 
-template <line_kernel<no_recorder> for_64, line_kernel<no_recorder> for_128>
+template <traced_kernel<no_recorder> for_64, traced_kernel<no_recorder> for_128>
 static void launch_turns(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_line<no_recorder, for_64, 64, 3>(run, stream, no_recorder());
+        launch_traced<no_recorder, for_64, 64, 3>(run, stream, no_recorder());
     } else {
-        launch_line<no_recorder, for_128, 128, 2>(run, stream, no_recorder());
+        launch_traced<no_recorder, for_128, 128, 2>(run, stream, no_recorder());
     }
 }
 
@@ -105,14 +105,15 @@ static void launch_persistent(const kf_run *run, cudaStream_t stream)
                                           work_tiles < most ? work_tiles : most);
 }
 
-template <bool EARLY>
+template <bool NEXT_EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3, EARLY, softmax_step<KEYS>>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, NEXT_EARLY, softmax_step<KEYS>>, 64, 3>(run,
+                                                                                           stream);
     } else {
-        launch_persistent<persistent::flash<128, 2, EARLY, softmax_step<KEYS>>, 128, 2>(run,
-                                                                                        stream);
+        launch_persistent<persistent::flash<128, 2, NEXT_EARLY, softmax_step<KEYS>>, 128, 2>(
+            run, stream);
     }
 }
 
@@ -126,9 +127,8 @@ static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int sma
     CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
+        launch_config(early, grid, WARPGROUPS * 128 + 128, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
@@ -204,11 +204,11 @@ static bool drawn(const kf_case *c)
     return c->flags & KF_VERIFY_ONLY && c->shape.D == 128 && c->shape.Sq % 128 == 0;
 }
 
-template <line_kernel<recorder> kernel>
+template <traced_kernel<recorder> kernel>
 static void launch_recorded(const kf_run *run, cudaStream_t stream)
 {
-    const recorder line = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
-    launch_line<recorder, kernel, 128, 2>(run, stream, line);
+    const recorder trace = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
+    launch_traced<recorder, kernel, 128, 2>(run, stream, trace);
 }
 
 // --- Tables --------------------------------------------------------------------------------------

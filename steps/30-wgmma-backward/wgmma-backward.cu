@@ -104,16 +104,14 @@ static void launch_late(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream);
     const int bytes = wgmma_late::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     allow_shared(wgmma_late::backward<D>, bytes);
     launch_before<D>(&j);
     const cudaLaunchConfig_t main_pass =
-        launch_config(&attribute, EARLY, dim3(j.blocks * j.heads), 384, bytes, stream);
+        launch_config(EARLY, dim3(j.blocks * j.heads), 384, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&main_pass, wgmma_late::backward<D>, j.q, j.k, j.v, j.dout, j.dk,
                                   j.dv, (const float *)j.lse2, (const float *)j.minus_delta, j.sums,
                                   j.heads, heads_at_once(&j, D), j.a));
-    const cudaLaunchConfig_t last_pass =
-        launch_config(&attribute, EARLY, grid_after<D>(&j), 256, 0, stream);
+    const cudaLaunchConfig_t last_pass = launch_config(EARLY, grid_after<D>(&j), 256, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&last_pass, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
 }
 

@@ -39,9 +39,8 @@ static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int sma
     CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
+        launch_config(early, grid, WARPGROUPS * 128 + 128, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
@@ -114,8 +113,7 @@ template <int D>
 static void launch_before(const job *j, bool early)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, early, grid, 256, 0, j->stream);
+    const cudaLaunchConfig_t c = launch_config(early, grid, 256, 0, j->stream);
     CUDA_CHECK(cudaLaunchKernelEx(&c, before<D>, j->a.o, j->a.dout, j->a.lse, j->lse2,
                                   j->minus_delta, j->sums, j->a.Sq));
 }
@@ -125,9 +123,8 @@ template <int D>
 static void launch_main(const job *j)
 {
     const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t c =
-        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+        launch_config(true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
     allow_shared(backward_pass::backward<D>, bytes);
     CUDA_CHECK(cudaLaunchKernelEx(&c, backward_pass::backward<D>, j->q, j->k, j->v, j->dout, j->dk,
                                   j->dv, (const float *)j->lse2, (const float *)j->minus_delta,
@@ -138,8 +135,7 @@ template <int D>
 static void launch_after(const job *j)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128 * (D / 64)), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    const cudaLaunchConfig_t c = launch_config(true, grid, 256, 0, j->stream);
     CUDA_CHECK(cudaLaunchKernelEx(&c, after<D>, (const float *)j->sums, j->a.dq, j->a.Sq));
 }
 

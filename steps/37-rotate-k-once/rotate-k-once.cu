@@ -45,9 +45,7 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned bloc
     const kf_shape s = run->shape;
     const int heads = s.B * s.H;
     const dim3 grid(blocks, (heads + HEADS - 1) / HEADS);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, PASS_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(true, grid, PASS_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, rotate_keys<D, HEADS>,
                                   (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
@@ -88,9 +86,8 @@ static void launch_flash_of(const kf_run *run, cudaStream_t stream, kernel which
     const int bytes = which == ATTENTION        ? work_tiles::bytes_of_block<D, WARPGROUPS>()
                       : which == QUERIES_INSIDE ? rotating::bytes_of_block<D, WARPGROUPS>()
                                                 : fused::bytes_of_block<D, WARPGROUPS>();
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config = launch_config(&attribute, true, all < blocks ? all : blocks,
-                                                    WARPGROUPS * 128 + 128, bytes, stream);
+    const cudaLaunchConfig_t config =
+        launch_config(true, all < blocks ? all : blocks, WARPGROUPS * 128 + 128, bytes, stream);
     const CUtensorMap q_map = map_of(run, q, 64), k_map = map_of(run, k, KEYS);
     const CUtensorMap v_map = map_of(run, "v", KEYS), o_map = map_of(run, "o", 64);
     float *const lse = kf_f32(run, "lse");
@@ -184,9 +181,8 @@ template <int D>
 static void launch_main(const kf_run *run, const job *j)
 {
     const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t c =
-        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+        launch_config(true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
     allow_shared(rotating_backward::backward<D>, bytes);
     CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::backward<D>, j->q, j->k, j->v, j->dout,
                                   j->dk, j->dv, (const float *)j->lse2,
@@ -198,8 +194,7 @@ template <int D>
 static void launch_after(const kf_run *run, const job *j)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    const cudaLaunchConfig_t c = launch_config(true, grid, 256, 0, j->stream);
     CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::after<D>, (const float *)j->sums,
                                   tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
 }
@@ -284,16 +279,15 @@ static void launch_rotated_gradient(const kf_run *run, cudaStream_t stream)
     const job j = job_of<D>(run, stream, "q_prerotated", "k_prerotated");
     const unsigned padded = (unsigned)padded_rows(j.a.Sq);
     const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     launch_plain_before<D>(&j);
     allow_shared(backward_pass::backward<D>, bytes);
     const cudaLaunchConfig_t for_main =
-        launch_config(&attribute, true, dim3(j.blocks * j.heads), 384, bytes, stream);
+        launch_config(true, dim3(j.blocks * j.heads), 384, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&for_main, backward_pass::backward<D>, j.q, j.k, j.v, j.dout,
                                   j.dk, j.dv, (const float *)j.lse2, (const float *)j.minus_delta,
                                   j.sums, j.heads, heads_at_once(&j, D), j.a));
     const cudaLaunchConfig_t for_after =
-        launch_config(&attribute, true, dim3(padded / 128 * (D / 64), j.heads), 256, 0, stream);
+        launch_config(true, dim3(padded / 128 * (D / 64), j.heads), 256, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&for_after, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
 }
 

@@ -37,7 +37,7 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
     const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
     const bool in_rows = row < dense.rows;
     const float bias = in_rows ? __half2float(dense.bias[row]) : 0.0f;
-    let_next_start();
+    let_next_begin();
     wait_for_previous();
     const float sum = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
                                   in_rows, partial);
@@ -53,7 +53,7 @@ static void launch_dense_and_sum(const neox_net *net, int layer, enum start star
 {
     const matrix dense = part(net, layer, NEOX_DENSE);
     const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
-    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(start == EARLY, blocks, ROW_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, dense_and_sum, net->context, net->mlp,
                                   neox_x(net, layer), dense, neox_x(net, layer + 1)));
 }
