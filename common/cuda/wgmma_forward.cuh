@@ -391,3 +391,5 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
 }
 
 } // namespace work_tiles
+
+#include "cuda/work_tiles_launch.cuh"

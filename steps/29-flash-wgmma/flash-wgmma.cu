@@ -25,7 +25,7 @@
 #include "e-persistent.cuh"
 #include "polynomial.cuh"
 #include "g-work-tiles.cuh"
-#include "cuda/wgmma_launch.cuh"
+#include "cuda/work_tiles_launch.cuh"
 #include "problems/flash_cases.h"
 
 enum { KEYS = 128 }; // per tile, in every rung
@@ -117,39 +117,11 @@ static void launch_e(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// early: the kernel may begin before the one in front of it in the stream has ended.
-template <int D, int WARPGROUPS>
-static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int small, bool early)
-{
-    const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
-    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    const cudaLaunchConfig_t config =
-        launch_config(early, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
-                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
-}
-
-static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
-{
-    if (run->shape.D == 128) {
-        launch_work_tiles_of<128, 2>(run, stream, c.small, early);
-    } else if (c.warpgroups == 2) {
-        launch_work_tiles_of<64, 2>(run, stream, c.small, early);
-    } else {
-        launch_work_tiles_of<64, 3>(run, stream, c.small, early);
-    }
-}
-
+// EARLY: the kernel may begin before the one in front of it in the stream has ended.
 template <bool EARLY>
 static void launch_g(const kf_run *run, cudaStream_t stream)
 {
-    launch_cut(run, stream, best_cut(&run->shape), EARLY);
+    launch_cut(run, stream, best_cut(&run->shape), EARLY, "q", "k");
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
@@ -180,7 +152,7 @@ template <int WARPGROUPS>
 static void launch_one_size(const kf_run *run, cudaStream_t stream)
 {
     const cut c = {WARPGROUPS, 0};
-    launch_cut(run, stream, c, true);
+    launch_cut(run, stream, c, true, "q", "k");
 }
 
 // Work tiles of two sizes if there are rows enough. The first launch must leave its counters right
@@ -188,8 +160,8 @@ static void launch_one_size(const kf_run *run, cudaStream_t stream)
 static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
     const cut c = {3, run->shape.Sq >= work_tiles::SMALL};
-    launch_cut(run, stream, c, true);
-    launch_cut(run, stream, c, true);
+    launch_cut(run, stream, c, true, "q", "k");
+    launch_cut(run, stream, c, true, "q", "k");
 }
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)

@@ -1,11 +1,10 @@
-/* f-early: every kernel of a layer may begin before the kernel in front of it has ended, so that
- * its blocks already stand on the device then. wait_for_previous and let_next_begin: rows.cuh.
- *
- * launch_paired below runs one token for rungs c to f. They differ in `rest`, the part of a layer
- * after its first pair. Only f passes EARLY; with SERIAL each kernel waits for the one before. */
+/* one_token.cuh: the model with one token for rungs c to f. They differ in `rest`, the part of a
+ * layer after its first pair. Rung f has rest of e, and is the only one that passes EARLY: with it
+ * every kernel of a layer may begin before the kernel in front of it has ended, so that its blocks
+ * already stand on the device then. With SERIAL each kernel waits for the one before. */
 #pragma once
 
-#include "e-one-kernel.cuh"
+#include "c-pairs.cuh"
 
 // x [hidden] -> its norms, as norms() computes them; one block, eight elements per thread
 static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
