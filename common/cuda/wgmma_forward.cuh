@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "cuda/dependent_launch.cuh"
 #include "cuda/work_tiles.cuh"
 #include "cuda/wgmma_ring.cuh"
 #include "cuda/wgmma_rows.cuh"
@@ -98,8 +99,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     init_barriers<WARPGROUPS, STAGES>(m);
     // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
     // here for the last block.
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
+    let_next_begin();
+    wait_for_previous();
 
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
@@ -390,3 +391,5 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse,
 }
 
 } // namespace work_tiles
+
+#include "cuda/work_tiles_launch.cuh"

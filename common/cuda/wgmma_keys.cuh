@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "cuda/dependent_launch.cuh"
 #include "cuda/flash_backward.cuh"
 #include "cuda/wgmma_rows.cuh"
 
@@ -318,21 +319,6 @@ static __device__ __forceinline__ void store_gradients(const block_tiles &t, con
 }
 
 // --- The kernels before and after ----------------------------------------------------------------
-
-// snippet: dependent
-// Waits until the results of the previous kernel in the stream may be read. If this kernel was not
-// launched to begin early, it does not wait.
-static __device__ __forceinline__ void wait_for_previous()
-{
-    cudaGridDependencySynchronize();
-}
-
-// Allows the next kernel in the stream to begin.
-static __device__ __forceinline__ void let_next_begin()
-{
-    cudaTriggerProgrammaticLaunchCompletion();
-}
-// end snippet: dependent
 
 // o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
 // -> sums [BH][padded][D]. For rows past the end lse2 is infinite, so that probabilities become 0.

@@ -1,8 +1,9 @@
 /* wgmma_launch.cuh: host functions for kernels of steps 29 to 31 and 37: maps of their tensors, and
- * launches that may begin early.
+ * the choice of a launcher.
  */
 #pragma once
 
+#include "cuda/dependent_launch.cuh"
 #include "cuda/tma.cuh"
 #include "harness/harness.h"
 
@@ -29,22 +30,4 @@ template <kf_launch *for_64, kf_launch *for_128>
 static void launch_by_width(const kf_run *run, cudaStream_t stream)
 {
     (run->shape.D == 64 ? for_64 : for_128)(run, stream);
-}
-
-// The launch configuration of a kernel that calls cudaGridDependencySynchronize. early: the kernel
-// may begin before the previous one in the stream has ended. attribute: must live as long as the
-// result.
-static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
-                                        int threads, int bytes, cudaStream_t stream)
-{
-    cudaLaunchConfig_t config = {};
-    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute->val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = early;
-    return config;
 }

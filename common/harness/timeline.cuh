@@ -5,10 +5,10 @@
  * picture shows: the producer, or one group of consumers. One thread of a role records; it says
  * from where to where something took, and for which tile:
  *
- *     line.begin(role, threadIdx.x % 128 == 0 && blockIdx.x == 0);
- *     const uint32_t from = line.now();
+ *     trace.begin(role, threadIdx.x % 128 == 0 && blockIdx.x == 0);
+ *     const uint32_t from = trace.now();
  *     barrier_wait(full, parity);
- *     line.add(WAIT, tile, from);
+ *     trace.add(WAIT, tile, from);
  *
  * The clock counts cycles of the multiprocessor, and all warps of a block read the same one.
  * Reading it keeps its place among other volatile instructions, and takes some cycles; a stamp is a

@@ -3,7 +3,7 @@
  * In b-producer they may all compute their softmax at the same time, and then all want the tensor
  * cores. Here a warpgroup waits for its turn, starts the scores of a tile, and passes the turn on;
  * for the product with the values it needs no turn. So the next warpgroup is at least one start of
- * scores behind. With a recorder as its line the kernel also records when it does what; with
+ * scores behind. With a recorder as its trace the kernel also records when it does what; with
  * no_recorder those calls are empty. */
 #pragma once
 
@@ -24,25 +24,25 @@ typedef struct work_tile {
 
 // The producer: loads the queries, and then tiles of keys and values, from the last one down, each
 // as soon as its stage is empty.
-template <int D, int WARPGROUPS, typename line_type>
+template <int D, int WARPGROUPS, typename trace_type>
 static __device__ __forceinline__ void
 load_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-           const CUtensorMap *v_map, work_tile work, line_type &line);
+           const CUtensorMap *v_map, work_tile work, trace_type &trace);
 
 // A consumer warpgroup: its 64 rows of the work tile -> o, and lse, that of the head.
-template <int D, int WARPGROUPS, typename line_type>
+template <int D, int WARPGROUPS, typename trace_type>
 static __device__ __forceinline__ void attend(const block_memory &m, const CUtensorMap *o_map,
                                               float *lse, int warpgroup, work_tile work, int Sq,
-                                              int Sk, bool causal, float scale, line_type &line);
+                                              int Sk, bool causal, float scale, trace_type &trace);
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
 // cost: as a-one-role
-template <int D, int WARPGROUPS, typename line_type>
+template <int D, int WARPGROUPS, typename trace_type>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int Sq, int Sk, bool causal, line_type line)
+          float *lse, int Sq, int Sk, bool causal, trace_type trace)
 {
     constexpr int QUERIES = WARPGROUPS * 64;
     extern __shared__ __align__(1024) char memory[];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
-            load_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, work, line);
+            load_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, work, trace);
         }
         return;
     }
@@ -67,16 +67,16 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
         named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
     }
     attend<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, work, Sq, Sk, causal,
-                          scale, line);
+                          scale, trace);
 }
 
-template <int D, int WARPGROUPS, typename line_type>
+template <int D, int WARPGROUPS, typename trace_type>
 static __device__ __forceinline__ void
 load_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-           const CUtensorMap *v_map, work_tile work, line_type &line)
+           const CUtensorMap *v_map, work_tile work, trace_type &trace)
 {
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
-    line.begin(0, recorded());
+    trace.begin(0, recorded());
     barrier_expect(m.q_full, WARPGROUPS * Q_TILE);
     for (int i = 0; i < WARPGROUPS; i++) {
         tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, work.first + i * 64, 0, work.head);
@@ -86,24 +86,24 @@ load_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k
         const int stage = step % STAGES;
         const int key = (work.tiles - 1 - step) * KEYS; // the first of the tile
         const int emptied = step / STAGES % 2 ^ 1;
-        uint32_t from = line.now();
+        uint32_t from = trace.now();
         barrier_wait(m.k_empty + 8 * stage, emptied);
-        from = end_of(line, WAIT, step, from);
+        from = end_of(trace, WAIT, step, from);
         barrier_expect(m.k_full + 8 * stage, TILE);
         tma_load(m.k_tiles + stage * TILE, k_map, m.k_full + 8 * stage, 0, key, 0, work.head);
-        from = end_of(line, LOAD, step, from);
+        from = end_of(trace, LOAD, step, from);
         barrier_wait(m.v_empty + 8 * stage, emptied);
-        from = end_of(line, WAIT, step, from);
+        from = end_of(trace, WAIT, step, from);
         barrier_expect(m.v_full + 8 * stage, TILE);
         tma_load(m.v_tiles + stage * TILE, v_map, m.v_full + 8 * stage, 0, key, 0, work.head);
-        line.add(LOAD, step, from);
+        trace.add(LOAD, step, from);
     }
 }
 
-template <int D, int WARPGROUPS, typename line_type>
+template <int D, int WARPGROUPS, typename trace_type>
 static __device__ __forceinline__ void attend(const block_memory &m, const CUtensorMap *o_map,
                                               float *lse, int warpgroup, work_tile work, int Sq,
-                                              int Sk, bool causal, float scale, line_type &line)
+                                              int Sk, bool causal, float scale, trace_type &trace)
 {
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
     // Keys that the warpgroup's first row sees. Tiles from whole_tiles on need the mask.
     const int first_row_keys = causal ? min(Sk, Sk - Sq + work.first + warpgroup * 64 + 1) : Sk;
     const int whole_tiles = max(0, first_row_keys) / KEYS;
-    line.begin(1 + warpgroup, recorded());
+    trace.begin(1 + warpgroup, recorded());
     const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
     const int own_handoff = HANDOFF_BARRIER + warpgroup,
               next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
@@ -132,11 +132,11 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole_tiles : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
-            uint32_t from = line.now();
+            uint32_t from = trace.now();
             // snippet: handoff
             barrier_wait(m.k_full + 8 * stage, filled);
             named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
-            from = end_of(line, WAIT, step, from);
+            from = end_of(trace, WAIT, step, from);
             wgmma_fence();
             start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
@@ -144,7 +144,7 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
             // end snippet: handoff
             wgmma_wait<0>();
             fence_registers(s);
-            from = end_of(line, SCORES, step, from);
+            from = end_of(trace, SCORES, step, from);
             if (leader) {
                 barrier_arrive(m.k_empty + 8 * stage);
             }
@@ -155,17 +155,17 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
             softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
             pack_probabilities<KEYS>(p, s);
             rescale<D>(out, correction);
-            from = end_of(line, SOFTMAX, step, from);
+            from = end_of(trace, SOFTMAX, step, from);
 
             barrier_wait(m.v_full + 8 * stage, filled);
-            from = end_of(line, WAIT, step, from);
+            from = end_of(trace, WAIT, step, from);
             fence_registers(out);
             wgmma_fence();
             start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
             wgmma_commit();
             wgmma_wait<0>();
             fence_registers(out);
-            line.add(VALUES, step, from);
+            trace.add(VALUES, step, from);
             if (leader) {
                 barrier_arrive(m.v_empty + 8 * stage);
             }

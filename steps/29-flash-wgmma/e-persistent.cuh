@@ -3,9 +3,9 @@
  * A block sets up once, and the first tiles of its next work tile come while it still finishes the
  * last: the producer runs ahead. A counter hands out work tiles, so a block that is early takes
  * more. Under a mask the longest rows go first, and the short ones fill the end. Several heads are
- * in flight at a time, whose keys and values stay in the L2 cache meanwhile. EARLY requests the
- * next work tile when one begins, and so takes it away from a block that ends before. SOFTMAX turns
- * scores into probabilities: softmax_step of wgmma_rows.cuh, or that of rung f. */
+ * in flight at a time, whose keys and values stay in the L2 cache meanwhile. NEXT_EARLY requests
+ * the next work tile when one begins, and so takes it away from a block that ends before. SOFTMAX
+ * turns scores into probabilities: softmax_step of wgmma_rows.cuh, or that of rung f. */
 #pragma once
 
 #include "cuda/wgmma_ring.cuh"
@@ -49,7 +49,7 @@ typedef void weigh_function(float (*s)[4], float *row_max, float *row_sum, float
 
 // The producer: loads the queries of one work tile after the other, and their tiles of keys and
 // values.
-template <int D, int WARPGROUPS, bool EARLY>
+template <int D, int WARPGROUPS, bool NEXT_EARLY>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
                 const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
@@ -65,7 +65,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; only one launch may run at a time
 // cost: as d-overlap
-template <int D, int WARPGROUPS, bool EARLY, weigh_function SOFTMAX>
+template <int D, int WARPGROUPS, bool NEXT_EARLY, weigh_function SOFTMAX>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
-            load_work_tiles<D, WARPGROUPS, EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
-                                                  at_once, Sq, Sk, causal);
+            load_work_tiles<D, WARPGROUPS, NEXT_EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
+                                                       at_once, Sq, Sk, causal);
         }
         return;
     }
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     }
 }
 
-template <int D, int WARPGROUPS, bool EARLY>
+template <int D, int WARPGROUPS, bool NEXT_EARLY>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
                 const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
@@ -131,13 +131,13 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
         for (int i = 0; i < WARPGROUPS; i++) {
             tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, block_row + i * 64, 0, next.head);
         }
-        if (EARLY) {
+        if (NEXT_EARLY) {
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
         const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
         load_keys<D, KEYS, STAGES>(m, k_map, v_map, next.head, (block_keys + KEYS - 1) / KEYS,
                                    step);
-        if (!EARLY) {
+        if (!NEXT_EARLY) {
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
     }

@@ -25,7 +25,7 @@
 #include "e-persistent.cuh"
 #include "polynomial.cuh"
 #include "g-work-tiles.cuh"
-#include "cuda/wgmma_launch.cuh"
+#include "cuda/work_tiles_launch.cuh"
 #include "problems/flash_cases.h"
 
 enum { KEYS = 128 }; // per tile, in every rung
@@ -51,30 +51,30 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Rungs c and d take a line, which is recorder or no_recorder, and are launched as rung b.
-template <typename line_type>
-using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
-                         int Sq, int Sk, bool causal, line_type line);
+// Rungs c and d take a trace, which is recorder or no_recorder, and are launched as rung b.
+template <typename trace_type>
+using traced_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                           int Sq, int Sk, bool causal, trace_type trace);
 
-template <typename line_type, line_kernel<line_type> kernel, int D, int warpgroups>
-static void launch_line(const kf_run *run, cudaStream_t stream, line_type line)
+template <typename trace_type, traced_kernel<trace_type> kernel, int D, int warpgroups>
+static void launch_traced(const kf_run *run, cudaStream_t stream, trace_type trace)
 {
     const kf_shape s = run->shape;
     const int bytes = producer::bytes_of_block<D, warpgroups>();
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     kernel<<<grid_of(&s, warpgroups), warpgroups * 128 + 128, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
-        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, trace);
     CUDA_CHECK_LAUNCH();
 }
 
-template <line_kernel<no_recorder> for_64, line_kernel<no_recorder> for_128>
+template <traced_kernel<no_recorder> for_64, traced_kernel<no_recorder> for_128>
 static void launch_turns(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_line<no_recorder, for_64, 64, 3>(run, stream, no_recorder());
+        launch_traced<no_recorder, for_64, 64, 3>(run, stream, no_recorder());
     } else {
-        launch_line<no_recorder, for_128, 128, 2>(run, stream, no_recorder());
+        launch_traced<no_recorder, for_128, 128, 2>(run, stream, no_recorder());
     }
 }
 
@@ -105,51 +105,23 @@ static void launch_persistent(const kf_run *run, cudaStream_t stream)
                                           work_tiles < most ? work_tiles : most);
 }
 
-template <bool EARLY>
+template <bool NEXT_EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3, EARLY, softmax_step<KEYS>>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, NEXT_EARLY, softmax_step<KEYS>>, 64, 3>(run,
+                                                                                           stream);
     } else {
-        launch_persistent<persistent::flash<128, 2, EARLY, softmax_step<KEYS>>, 128, 2>(run,
-                                                                                        stream);
+        launch_persistent<persistent::flash<128, 2, NEXT_EARLY, softmax_step<KEYS>>, 128, 2>(
+            run, stream);
     }
 }
 
-// early: the kernel may begin before the one in front of it in the stream has ended.
-template <int D, int WARPGROUPS>
-static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int small, bool early)
-{
-    const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
-    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
-                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
-}
-
-static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
-{
-    if (run->shape.D == 128) {
-        launch_work_tiles_of<128, 2>(run, stream, c.small, early);
-    } else if (c.warpgroups == 2) {
-        launch_work_tiles_of<64, 2>(run, stream, c.small, early);
-    } else {
-        launch_work_tiles_of<64, 3>(run, stream, c.small, early);
-    }
-}
-
+// EARLY: the kernel may begin before the one in front of it in the stream has ended.
 template <bool EARLY>
 static void launch_g(const kf_run *run, cudaStream_t stream)
 {
-    launch_cut(run, stream, best_cut(&run->shape), EARLY);
+    launch_cut(run, stream, best_cut(&run->shape), EARLY, "q", "k");
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
@@ -180,7 +152,7 @@ template <int WARPGROUPS>
 static void launch_one_size(const kf_run *run, cudaStream_t stream)
 {
     const cut c = {WARPGROUPS, 0};
-    launch_cut(run, stream, c, true);
+    launch_cut(run, stream, c, true, "q", "k");
 }
 
 // Work tiles of two sizes if there are rows enough. The first launch must leave its counters right
@@ -188,8 +160,8 @@ static void launch_one_size(const kf_run *run, cudaStream_t stream)
 static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
     const cut c = {3, run->shape.Sq >= work_tiles::SMALL};
-    launch_cut(run, stream, c, true);
-    launch_cut(run, stream, c, true);
+    launch_cut(run, stream, c, true, "q", "k");
+    launch_cut(run, stream, c, true, "q", "k");
 }
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)
@@ -204,11 +176,11 @@ static bool drawn(const kf_case *c)
     return c->flags & KF_VERIFY_ONLY && c->shape.D == 128 && c->shape.Sq % 128 == 0;
 }
 
-template <line_kernel<recorder> kernel>
+template <traced_kernel<recorder> kernel>
 static void launch_recorded(const kf_run *run, cudaStream_t stream)
 {
-    const recorder line = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
-    launch_line<recorder, kernel, 128, 2>(run, stream, line);
+    const recorder trace = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
+    launch_traced<recorder, kernel, 128, 2>(run, stream, trace);
 }
 
 // --- Tables --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
  * early. */
 #pragma once
 
+#include "cuda/dependent_launch.cuh"
 #include "cuda/work_tiles.cuh"
 #include "cuda/wgmma_ring.cuh"
 #include "cuda/wgmma_rows.cuh"
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     init_barriers<WARPGROUPS, STAGES>(m);
     // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
     // here for the last block.
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
+    let_next_begin();
+    wait_for_previous();
 
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();

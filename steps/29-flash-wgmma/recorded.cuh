@@ -23,10 +23,10 @@ static __device__ __forceinline__ bool recorded()
 }
 
 // Records that an event ends; returns the time, at which the next event begins.
-template <typename line_type>
-static __device__ __forceinline__ uint32_t end_of(line_type &line, int event, int step,
+template <typename trace_type>
+static __device__ __forceinline__ uint32_t end_of(trace_type &trace, int event, int step,
                                                   uint32_t from)
 {
-    line.add(event, step, from);
-    return line.now();
+    trace.add(event, step, from);
+    return trace.now();
 }

@@ -102,9 +102,11 @@ __global__ void __launch_bounds__(384, 1)
         setmaxnreg_dec<24>();
         if (threadIdx.x % 128 == 0) {
             load_block_keys<D>(t, b, &k_map, &v_map, m.kv_full);
+            // solution: wait -- from where on what the kernel in front has written may be read
             // Consumers need no wait of their own: they touch results of earlier kernels only
             // after tiles have come, which are requested behind this wait.
             wait_for_previous();
+            // end solution: wait
             load_tiles<D>(t, from, m, b);
             let_next_begin();
         }

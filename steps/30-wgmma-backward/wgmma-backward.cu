@@ -22,54 +22,9 @@
 #include "b-bulk.cuh"
 #include "c-producer.cuh"
 #include "d-late.cuh"
+#include "cuda/backward_job.cuh"
 #include "cuda/tiled_attention.cuh"
-#include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
-
-// The arguments of a launch, from a run.
-typedef struct job {
-    backward_args a;
-    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
-    CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // blocks of keys per head
-    cudaStream_t stream;
-} job;
-
-template <int D>
-static job job_of(const kf_run *run, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    job j;
-    j.a = backward_arguments(run);
-    j.lse2 = kf_f32(run, "lse2");
-    j.minus_delta = kf_f32(run, "minus_delta");
-    j.sums = kf_f32(run, "sums");
-    j.q = map_of(run, "q", tile_queries<D>());
-    j.dout = map_of(run, "dout", tile_queries<D>());
-    j.k = map_of(run, "k", 64);
-    j.v = map_of(run, "v", 64);
-    j.dk = map_of(run, "dk", 64);
-    j.dv = map_of(run, "dv", 64);
-    j.heads = s.B * s.H;
-    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
-    j.stream = stream;
-    return j;
-}
-
-template <int D>
-static void launch_before(const job *j)
-{
-    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
-    before<D><<<grid, 256, 0, j->stream>>>(j->a.o, j->a.dout, j->a.lse, j->lse2, j->minus_delta,
-                                           j->sums, j->a.Sq);
-    CUDA_CHECK_LAUNCH();
-}
-
-template <int D>
-static dim3 grid_after(const job *j)
-{
-    return dim3((unsigned)(padded_rows(j->a.Sq) / 128 * (D / 64)), j->heads);
-}
 
 typedef void backward_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap dout,
                              CUtensorMap dk, CUtensorMap dv, const float *lse2,
@@ -78,56 +33,36 @@ typedef void backward_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtens
 template <int D, backward_kernel kernel, int threads, int bytes>
 static void launch_for(const kf_run *run, cudaStream_t stream)
 {
-    const job j = job_of<D>(run, stream);
+    const job j = job_of<D>(run, stream, "q", "k");
     const dim3 grid = j.a.causal ? dim3(j.heads, j.blocks) : dim3(j.blocks, j.heads);
     allow_shared(kernel, bytes);
-    launch_before<D>(&j);
+    launch_before<D>(&j, false);
     kernel<<<grid, threads, bytes, stream>>>(j.q, j.k, j.v, j.dout, j.dk, j.dv, j.lse2,
                                              j.minus_delta, j.sums, j.a);
     CUDA_CHECK_LAUNCH();
-    after<D><<<grid_after<D>(&j), 256, 0, stream>>>(j.sums, j.a.dq, j.a.Sq);
-    CUDA_CHECK_LAUNCH();
-}
-
-// Heads in flight together: as many as have q, dout and their sums of dq in 32 MB of the L2 cache.
-// Without a mask all blocks have equally much work, and it is one head.
-static int heads_at_once(const job *j, int D)
-{
-    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
-    const int64_t head = (int64_t)j->a.Sq * D * 8;
-    const int64_t fit = room / head;
-    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+    launch_after<D>(&j, false);
 }
 
 template <int D, bool EARLY>
 static void launch_late(const kf_run *run, cudaStream_t stream)
 {
-    const job j = job_of<D>(run, stream);
+    const job j = job_of<D>(run, stream, "q", "k");
     const int bytes = wgmma_late::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     allow_shared(wgmma_late::backward<D>, bytes);
-    launch_before<D>(&j);
-    const cudaLaunchConfig_t main_pass =
-        launch_config(&attribute, EARLY, dim3(j.blocks * j.heads), 384, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&main_pass, wgmma_late::backward<D>, j.q, j.k, j.v, j.dout, j.dk,
-                                  j.dv, (const float *)j.lse2, (const float *)j.minus_delta, j.sums,
-                                  j.heads, heads_at_once(&j, D), j.a));
-    const cudaLaunchConfig_t last_pass =
-        launch_config(&attribute, EARLY, grid_after<D>(&j), 256, 0, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&last_pass, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
+    launch_before<D>(&j, false);
+    const cudaLaunchConfig_t c = launch_config(EARLY, dim3(j.blocks * j.heads), 384, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, wgmma_late::backward<D>, j.q, j.k, j.v, j.dout, j.dk, j.dv,
+                                  (const float *)j.lse2, (const float *)j.minus_delta, j.sums,
+                                  j.heads, job_heads_at_once(&j, D), j.a));
+    launch_after<D>(&j, EARLY);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {
-    const kf_shape s = run->shape;
-    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
-    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     kf_flash_backward_setup(run, tiled::launch_forward);
-    kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
-    kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
-    kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    job_setup(run);
 }
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,

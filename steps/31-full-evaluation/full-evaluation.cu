@@ -18,142 +18,31 @@
  * Outcome  Ahead everywhere; at D = 128 without a mask forward gains half of what was predicted,
  *          backward a bit less. both: the sum, also at S = 512: single calls overlap as well.
  */
-#include "backward.cuh"
 #include "cuda/tiled_attention.cuh"
+#include "cuda/wgmma_backward.cuh"
 #include "cuda/wgmma_forward.cuh"
-#include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
-
-enum { KEYS = 128 }; // per tile of the forward pass
 
 // --- The forward pass ----------------------------------------------------------------------------
 
-// same as step 29
-// early: the kernel may begin before the one in front of it in the stream has ended.
-template <int D, int WARPGROUPS>
-static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int small, bool early)
-{
-    const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
-    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
-                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
-                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
-                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
-}
-
-// same as step 29
-static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
-{
-    if (run->shape.D == 128) {
-        launch_work_tiles_of<128, 2>(run, stream, c.small, early);
-    } else if (c.warpgroups == 2) {
-        launch_work_tiles_of<64, 2>(run, stream, c.small, early);
-    } else {
-        launch_work_tiles_of<64, 3>(run, stream, c.small, early);
-    }
-}
-
 static void launch_forward(const kf_run *run, cudaStream_t stream)
 {
-    launch_cut(run, stream, best_cut(&run->shape), true);
+    launch_cut(run, stream, best_cut(&run->shape), true, "q", "k");
 }
 
 // --- The backward pass ---------------------------------------------------------------------------
-
-// same as step 30
-typedef struct job {
-    backward_args a;
-    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
-    CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // blocks of keys per head
-    cudaStream_t stream;
-} job;
-
-// same as step 30
-template <int D>
-static job job_of(const kf_run *run, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    job j;
-    j.a = backward_arguments(run);
-    j.lse2 = kf_f32(run, "lse2");
-    j.minus_delta = kf_f32(run, "minus_delta");
-    j.sums = kf_f32(run, "sums");
-    j.q = map_of(run, "q", tile_queries<D>());
-    j.dout = map_of(run, "dout", tile_queries<D>());
-    j.k = map_of(run, "k", 64);
-    j.v = map_of(run, "v", 64);
-    j.dk = map_of(run, "dk", 64);
-    j.dv = map_of(run, "dv", 64);
-    j.heads = s.B * s.H;
-    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
-    j.stream = stream;
-    return j;
-}
-
-// same as step 30
-static int heads_at_once(const job *j, int D)
-{
-    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
-    const int64_t head = (int64_t)j->a.Sq * D * 8;
-    const int64_t fit = room / head;
-    return !j->a.causal || fit < 1 ? 1 : (int)fit;
-}
-
-// snippet: chain
-// The kernel before the main one. It may begin early if a forward pass is in front of it, which
-// permits that. The main kernel and the one behind it always may.
-template <int D>
-static void launch_before(const job *j, bool early)
-{
-    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, early, grid, 256, 0, j->stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&c, before<D>, j->a.o, j->a.dout, j->a.lse, j->lse2,
-                                  j->minus_delta, j->sums, j->a.Sq));
-}
-// end snippet: chain
-
-template <int D>
-static void launch_main(const job *j)
-{
-    const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c =
-        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
-    allow_shared(backward_pass::backward<D>, bytes);
-    CUDA_CHECK(cudaLaunchKernelEx(&c, backward_pass::backward<D>, j->q, j->k, j->v, j->dout, j->dk,
-                                  j->dv, (const float *)j->lse2, (const float *)j->minus_delta,
-                                  j->sums, j->heads, heads_at_once(j, D), j->a));
-}
-
-template <int D>
-static void launch_after(const job *j)
-{
-    const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128 * (D / 64)), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&c, after<D>, (const float *)j->sums, j->a.dq, j->a.Sq));
-}
 
 template <int D, bool BOTH>
 static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
     // solution: chain -- a job, and its launches; with BOTH also what they are to read
-    const job j = job_of<D>(run, stream);
+    const job j = job_of<D>(run, stream, "q", "k");
     if (BOTH) {
         launch_forward(run, stream);
     }
     launch_before<D>(&j, BOTH);
-    launch_main<D>(&j);
-    launch_after<D>(&j);
+    backward_pass::launch_main<D>(&j);
+    launch_after<D>(&j, true);
     // end solution: chain
 }
 
@@ -213,14 +102,9 @@ static bool is_both(const kf_case *c)
 
 static void setup(kf_run *run)
 {
-    const kf_shape s = run->shape;
-    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
-    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     pass_of(run->c)->setup(run);
     if (pass_of(run->c)->gradient) {
-        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
-        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
-        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+        job_setup(run);
     }
 }
 

@@ -88,14 +88,14 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m);
     // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
     // for the last block itself.
-    cudaTriggerProgrammaticLaunchCompletion();
+    let_next_begin();
 
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
             const work_tile first = first_work_tile<WARPGROUPS>(s);
             hand_out<D, WARPGROUPS>(m, &q_map, handed_out, 0, first);
-            cudaGridDependencySynchronize(); // for keys: queries are nobody's results
+            wait_for_previous(); // for keys: queries are nobody's results
             load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, first, s);
         }
         return;
@@ -271,7 +271,7 @@ attend_work_tiles(char *memory, const block_memory &m, const CUtensorMap *o_map,
     if (HELD && leader) {
         barrier_arrive(m.q_empty);
     }
-    cudaGridDependencySynchronize(); // the kernel in front may still read o and lse
+    wait_for_previous(); // the kernel in front may still read o and lse
 
     int step = 0;
     for (int iteration = 0; now.head >= 0; iteration++) {

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m, WARPGROUPS + ROTATING_WARPS, ROTATING_WARPS);
     // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
     // here for the last block.
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
+    let_next_begin();
+    wait_for_previous();
 
     if (warpgroup == WARPGROUPS) { // the producer, and rotating warps
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 40>();

@@ -3,7 +3,7 @@
  * back. */
 #pragma once
 
-#include "attention.cuh"
+#include "cuda/wgmma_backward.cuh"
 #include "rotate_fragments.cuh"
 
 namespace rotating_backward

@@ -25,7 +25,6 @@
 #include "hashed_inputs.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/rotate_halves.cuh"
-#include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
 enum { KEYS = 128 }; // per tile of the forward pass
@@ -40,14 +39,12 @@ static rope_tables tables_of(const kf_run *run)
 
 // k -> k_rotated. It may begin before the kernel in front of it has ended.
 template <int D, int HEADS>
-static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned blocks)
+static void launch_rotate_keys(const kf_run *run, cudaStream_t stream, unsigned blocks)
 {
     const kf_shape s = run->shape;
     const int heads = s.B * s.H;
     const dim3 grid(blocks, (heads + HEADS - 1) / HEADS);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, PASS_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(true, grid, PASS_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, rotate_keys<D, HEADS>,
                                   (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
@@ -63,9 +60,9 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream)
     const unsigned blocks = (unsigned)((threads + PASS_THREADS - 1) / PASS_THREADS);
     const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // small on a CPU, as its cases are
     if ((int64_t)blocks * s.B * s.H / 4 < busy) {
-        launch_keys_of<D, 1>(run, stream, blocks);
+        launch_rotate_keys<D, 1>(run, stream, blocks);
     } else {
-        launch_keys_of<D, 4>(run, stream, blocks);
+        launch_rotate_keys<D, 4>(run, stream, blocks);
     }
 }
 
@@ -74,7 +71,7 @@ static void launch_keys(const kf_run *run, cudaStream_t stream)
     launch_by_width<launch_keys_of<64>, launch_keys_of<128>>(run, stream);
 }
 
-enum kernel { ATTENTION, QUERIES_INSIDE, KEYS_INSIDE }; // step 29's, rung b, rung c
+enum kernel { QUERIES_INSIDE, KEYS_INSIDE }; // rung b, rung c
 
 // q, k: the names of queries and keys. The kernel may begin before the one in front of it has
 // ended.
@@ -85,21 +82,14 @@ static void launch_flash_of(const kf_run *run, cudaStream_t stream, kernel which
     const kf_shape s = run->shape;
     const int heads = s.B * s.H, at_once = heads_at_once(&s), blocks = multiprocessors();
     const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
-    const int bytes = which == ATTENTION        ? work_tiles::bytes_of_block<D, WARPGROUPS>()
-                      : which == QUERIES_INSIDE ? rotating::bytes_of_block<D, WARPGROUPS>()
-                                                : fused::bytes_of_block<D, WARPGROUPS>();
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config = launch_config(&attribute, true, all < blocks ? all : blocks,
-                                                    WARPGROUPS * 128 + 128, bytes, stream);
+    const int bytes = which == QUERIES_INSIDE ? rotating::bytes_of_block<D, WARPGROUPS>()
+                                              : fused::bytes_of_block<D, WARPGROUPS>();
+    const cudaLaunchConfig_t config =
+        launch_config(true, all < blocks ? all : blocks, WARPGROUPS * 128 + 128, bytes, stream);
     const CUtensorMap q_map = map_of(run, q, 64), k_map = map_of(run, k, KEYS);
     const CUtensorMap v_map = map_of(run, "v", KEYS), o_map = map_of(run, "o", 64);
     float *const lse = kf_f32(run, "lse");
-    if (which == ATTENTION) {
-        allow_shared(work_tiles::flash<D, WARPGROUPS>, bytes);
-        CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, q_map, k_map,
-                                      v_map, o_map, lse, heads, at_once, small, s.Sq, s.Sk,
-                                      s.causal));
-    } else if (which == QUERIES_INSIDE) {
+    if (which == QUERIES_INSIDE) {
         allow_shared(rotating::flash<D, WARPGROUPS>, bytes);
         CUDA_CHECK(cudaLaunchKernelEx(&config, rotating::flash<D, WARPGROUPS>, q_map, k_map, v_map,
                                       o_map, tables_of(run), lse, heads, at_once, small, s.Sq, s.Sk,
@@ -125,52 +115,18 @@ static void launch_flash(const kf_run *run, cudaStream_t stream, kernel which, c
     }
 }
 
+// Step 29's kernel, which rotates nothing.
+static void launch_rotated(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
+{
+    launch_cut(run, stream, best_cut(&run->shape), true, q, k);
+}
+
 // --- The backward pass ---------------------------------------------------------------------------
-
-// same as step 30
-typedef struct job {
-    backward_args a;
-    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
-    CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // blocks of keys per head
-    cudaStream_t stream;
-} job;
-
-// q, k: names of the rotated queries and keys.
-template <int D>
-static job job_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
-{
-    const kf_shape s = run->shape;
-    job j;
-    j.a = backward_arguments(run);
-    j.lse2 = kf_f32(run, "lse2");
-    j.minus_delta = kf_f32(run, "minus_delta");
-    j.sums = kf_f32(run, "sums");
-    j.q = map_of(run, q, tile_queries<D>());
-    j.dout = map_of(run, "dout", tile_queries<D>());
-    j.k = map_of(run, k, 64);
-    j.v = map_of(run, "v", 64);
-    j.dk = map_of(run, "dk", 64);
-    j.dv = map_of(run, "dv", 64);
-    j.heads = s.B * s.H;
-    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
-    j.stream = stream;
-    return j;
-}
-
-// same as step 30
-static int heads_at_once(const job *j, int D)
-{
-    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
-    const int64_t head = (int64_t)j->a.Sq * D * 8;
-    const int64_t fit = room / head;
-    return !j->a.causal || fit < 1 ? 1 : (int)fit;
-}
 
 // snippet: chain
 // q, o, dout, lse -> q_rotated, and the results of step 30's kernel before the main one.
 template <int D>
-static void launch_before(const kf_run *run, const job *j)
+static void launch_rotating_before(const kf_run *run, const job *j)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
     rotating_backward::before<D>
@@ -181,25 +137,23 @@ static void launch_before(const kf_run *run, const job *j)
 }
 
 template <int D>
-static void launch_main(const kf_run *run, const job *j)
+static void launch_rotating_main(const kf_run *run, const job *j)
 {
     const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t c =
-        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+        launch_config(true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
     allow_shared(rotating_backward::backward<D>, bytes);
     CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::backward<D>, j->q, j->k, j->v, j->dout,
                                   j->dk, j->dv, (const float *)j->lse2,
                                   (const float *)j->minus_delta, j->sums, tables_of(run), j->heads,
-                                  heads_at_once(j, D), j->a));
+                                  job_heads_at_once(j, D), j->a));
 }
 
 template <int D>
-static void launch_after(const kf_run *run, const job *j)
+static void launch_rotating_after(const kf_run *run, const job *j)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    const cudaLaunchConfig_t c = launch_config(true, grid, 256, 0, j->stream);
     CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::after<D>, (const float *)j->sums,
                                   tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
 }
@@ -208,9 +162,9 @@ template <int D>
 static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream, "q_rotated", "k_prerotated");
-    launch_before<D>(run, &j);
-    launch_main<D>(run, &j);
-    launch_after<D>(run, &j);
+    launch_rotating_before<D>(run, &j);
+    launch_rotating_main<D>(run, &j);
+    launch_rotating_after<D>(run, &j);
 }
 // end snippet: chain
 
@@ -254,17 +208,7 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
 {
-    launch_flash(run, stream, ATTENTION, "q_prerotated", "k_prerotated");
-}
-
-// o, dout, lse -> the inputs of the main kernel, by step 31's kernel, which rotates nothing.
-template <int D>
-static void launch_plain_before(const job *j)
-{
-    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
-    before<D><<<grid, 256, 0, j->stream>>>(j->a.o, j->a.dout, j->a.lse, j->lse2, j->minus_delta,
-                                           j->sums, j->a.Sq);
-    CUDA_CHECK_LAUNCH();
+    launch_rotated(run, stream, "q_prerotated", "k_prerotated");
 }
 
 // The gradient if the forward pass kept the rotated queries, as it keeps the rotated keys.
@@ -272,9 +216,9 @@ template <int D>
 static void launch_kept_of(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream, "q_prerotated", "k_prerotated");
-    launch_plain_before<D>(&j);
-    launch_main<D>(run, &j);
-    launch_after<D>(run, &j);
+    launch_before<D>(&j, false);
+    launch_rotating_main<D>(run, &j);
+    launch_rotating_after<D>(run, &j);
 }
 
 // Step 31's backward pass on rotated q and k: gradients by these.
@@ -282,19 +226,9 @@ template <int D>
 static void launch_rotated_gradient(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream, "q_prerotated", "k_prerotated");
-    const unsigned padded = (unsigned)padded_rows(j.a.Sq);
-    const int bytes = backward_pass::bytes_of_block<D>();
-    cudaLaunchAttribute attribute;
-    launch_plain_before<D>(&j);
-    allow_shared(backward_pass::backward<D>, bytes);
-    const cudaLaunchConfig_t for_main =
-        launch_config(&attribute, true, dim3(j.blocks * j.heads), 384, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&for_main, backward_pass::backward<D>, j.q, j.k, j.v, j.dout,
-                                  j.dk, j.dv, (const float *)j.lse2, (const float *)j.minus_delta,
-                                  j.sums, j.heads, heads_at_once(&j, D), j.a));
-    const cudaLaunchConfig_t for_after =
-        launch_config(&attribute, true, dim3(padded / 128 * (D / 64), j.heads), 256, 0, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&for_after, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
+    launch_before<D>(&j, false);
+    backward_pass::launch_main<D>(&j);
+    launch_after<D>(&j, true);
 }
 
 // RoPE in front of the forward pass, and behind the backward pass.
@@ -305,7 +239,7 @@ static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
         one_kernel::launch_back(run, stream);
     } else {
         one_kernel::launch(run, stream);
-        launch_flash(run, stream, ATTENTION, "q_rotated", "k_rotated");
+        launch_rotated(run, stream, "q_rotated", "k_rotated");
     }
 }
 
@@ -316,7 +250,7 @@ static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
         op_by_op::launch_back(run, stream);
     } else {
         op_by_op::launch(run, stream);
-        launch_flash(run, stream, ATTENTION, "q_rotated", "k_rotated");
+        launch_rotated(run, stream, "q_rotated", "k_rotated");
     }
 }
 
@@ -386,17 +320,13 @@ static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
     const int64_t queries[4] = {s.B, s.H, s.Sq, s.D};
-    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
-    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     pass_of(run->c)->setup(run);
     if (is_either_pass(run->c)) {
         op_by_op::setup(run);
     }
     if (is_gradient(run->c)) {
         kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
-        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
-        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
-        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+        job_setup(run);
     }
 }
 

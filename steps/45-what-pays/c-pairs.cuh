@@ -24,7 +24,7 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
     const half *w = m.w + (int64_t)r * m.columns;
     const half *x = of_up ? normed2 : normed1;
     const float bias = __half2float(m.bias[r]);
-    let_next_start();
+    let_next_begin();
     wait_for_previous();
     const float sum = warp_sum(partial_dot(w, x, m.columns, lane * 8, 32 * 8));
     if (lane == 0) {
@@ -43,7 +43,7 @@ static void launch_first_pair(const neox_net *net, int layer, enum start start, 
     const matrix qkv = part(net, layer, NEOX_QKV);
     const matrix up = part(net, layer, NEOX_UP);
     const int blocks = blocks_for(qkv.rows + up.rows, ROW_WARPS);
-    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(start == EARLY, blocks, ROW_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, first_pair, net->normed1, net->normed2, qkv, up,
                                   net->qkv, net->up));
 }

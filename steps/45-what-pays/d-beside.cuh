@@ -37,7 +37,7 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
     const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
     const bool in_rows = row < dense.rows;
     const float bias = in_rows ? __half2float(dense.bias[row]) : 0.0f;
-    let_next_start();
+    let_next_begin();
     wait_for_previous();
     const float sum = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
                                   in_rows, partial);
@@ -53,7 +53,7 @@ static void launch_dense_and_sum(const neox_net *net, int layer, enum start star
 {
     const matrix dense = part(net, layer, NEOX_DENSE);
     const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
-    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(start == EARLY, blocks, ROW_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, dense_and_sum, net->context, net->mlp,
                                   neox_x(net, layer), dense, neox_x(net, layer + 1)));
 }
@@ -61,34 +61,34 @@ static void launch_dense_and_sum(const neox_net *net, int layer, enum start star
 // snippet: fork
 /* A second stream, whose blocks have priority, and the events that fork it from the first stream
  * and join it again. */
-typedef struct fork {
-    cudaStream_t side;
+typedef struct side_stream {
+    cudaStream_t stream;
     cudaEvent_t begin, end;
-} fork;
+} side_stream;
 
-static fork new_fork(void)
+static side_stream new_side_stream(void)
 {
-    fork f;
+    side_stream side;
     int least, greatest;
     CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    CUDA_CHECK(cudaStreamCreateWithPriority(&f.side, cudaStreamNonBlocking, greatest));
-    CUDA_CHECK(cudaEventCreateWithFlags(&f.begin, cudaEventDisableTiming));
-    CUDA_CHECK(cudaEventCreateWithFlags(&f.end, cudaEventDisableTiming));
-    return f;
+    CUDA_CHECK(cudaStreamCreateWithPriority(&side.stream, cudaStreamNonBlocking, greatest));
+    CUDA_CHECK(cudaEventCreateWithFlags(&side.begin, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&side.end, cudaEventDisableTiming));
+    return side;
 }
 
 static void side_by_side(const neox_net *net, int layer, enum start start, cudaStream_t stream)
 {
-    static const fork f = new_fork(); // the first launch makes it
+    static const side_stream side = new_side_stream(); // the first launch makes it
     const matrix down = part(net, layer, NEOX_DOWN);
-    CUDA_CHECK(cudaEventRecord(f.begin, stream));
-    CUDA_CHECK(cudaStreamWaitEvent(f.side, f.begin, 0));
-    launch_rotate_and_attend(net, layer, f.side);
-    CUDA_CHECK(cudaEventRecord(f.end, f.side));
+    CUDA_CHECK(cudaEventRecord(side.begin, stream));
+    CUDA_CHECK(cudaStreamWaitEvent(side.stream, side.begin, 0));
+    launch_rotate_and_attend(net, layer, side.stream);
+    CUDA_CHECK(cudaEventRecord(side.end, side.stream));
     down_rows<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(net->up, down,
                                                                                net->mlp);
     CUDA_CHECK_LAUNCH();
-    CUDA_CHECK(cudaStreamWaitEvent(stream, f.end, 0));
+    CUDA_CHECK(cudaStreamWaitEvent(stream, side.end, 0));
     launch_dense_and_sum(net, layer, start, stream);
 }
 // end snippet: fork

@@ -16,7 +16,7 @@ static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks 
 static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
     attend_and_down(attention_args a, const half *up, matrix down, half *mlp)
 {
-    let_next_start();
+    let_next_begin();
     wait_for_previous();
     if ((int)blockIdx.x < a.heads) {
         attend_head(a, blockIdx.x);
@@ -31,7 +31,8 @@ static void in_one_kernel(const neox_net *net, int layer, enum start start, cuda
     const matrix down = part(net, layer, NEOX_DOWN);
     const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
     const size_t shared = attention_memory(net);
-    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, shared, stream);
+    const cudaLaunchConfig_t config =
+        launch_config(start == EARLY, blocks, ROW_THREADS, shared, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, attend_and_down, attention_args_of(net, layer), net->up,
                                   down, net->mlp));
     launch_dense_and_sum(net, layer, start, stream);

@@ -1,9 +1,9 @@
 /* rows.cuh: what rungs b to f share: a row of weights times a vector, read by one warp or by
- * several, kernels that begin before the kernel in front of them has ended, and the norms behind a
- * layer.
+ * several, and the norms behind a layer.
  */
 #pragma once
 
+#include "cuda/dependent_launch.cuh"
 #include "cuda/half_add.cuh"
 #include "neox/norms.cuh"
 
@@ -15,26 +15,6 @@ static __device__ __forceinline__ struct eight load_once(const half *from)
     memcpy((void *)&x, &words, sizeof x);
     return x;
 }
-
-// snippet: early
-/* A kernel may be launched before the kernel in front of it has ended (programmatic dependent
- * launch, compute capability 9.0): it reads weights, which no kernel writes, and waits before it
- * reads anything else. On other devices both functions do nothing, and the order of the stream is
- * enough. */
-static __device__ __forceinline__ void let_next_start(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
-static __device__ __forceinline__ void wait_for_previous(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-// end snippet: early
 
 // snippet: dot
 // This lane's share of a row: w, x [columns], eight at a time, every `stride` from `first`.
@@ -113,30 +93,9 @@ static inline matrix part(const neox_net *net, int layer, enum neox_part w)
                   (int)neox_rows(&net->c, w), (int)neox_columns(&net->c, w)};
 }
 
-// snippet: launch-early
 /* When a kernel that calls wait_for_previous() may begin: after the kernel in front of it in the
  * stream has ended, or before. */
 enum start { SERIAL, EARLY };
-
-/* shared: bytes of dynamic shared memory. */
-static cudaLaunchConfig_t rows_config(enum start start, int blocks, int threads, size_t shared,
-                                      cudaStream_t stream)
-{
-    static cudaLaunchAttribute attribute; // the result points to it
-    int device = 0;
-    int major = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    return {.gridDim = dim3(blocks),
-            .blockDim = dim3(threads),
-            .dynamicSmemBytes = shared,
-            .stream = stream,
-            .attrs = &attribute,
-            .numAttrs = start == EARLY && major >= 9};
-}
-// end snippet: launch-early
 
 /* The norms behind layer `layer`: both norms of the next layer, or the final norm. */
 static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)

@@ -22,7 +22,7 @@
 #include "c-pairs.cuh"
 #include "d-beside.cuh"
 #include "e-one-kernel.cuh"
-#include "f-early.cuh"
+#include "one_token.cuh"
 #include "harness/problem.h"
 #include "neox/calls.cuh"
 
@@ -85,7 +85,8 @@ static const kf_case cases[] = {
     NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
 };
 
-// add3 is rung a, add3-norm b, pairs c, beside d, horizontal e, early f; together is f as a graph.
+// add3 is rung a, add3-norm b, pairs c, beside d, horizontal e, early f, which is e begun early and
+// has no file of its own; together is f as a graph.
 static const kf_variant variants[] = {
     {.name = "plain",
      .about = "every operation a kernel, launched one by one",

@@ -1,18 +1,17 @@
-/* f-early: every kernel of a layer may begin before the kernel in front of it has ended, so that
- * its blocks already stand on the device then. wait_for_previous and let_next_start: rows.cuh.
- *
- * launch_paired below runs one token for rungs c to f. They differ in `rest`, the part of a layer
- * after its first pair. Only f passes EARLY; with SERIAL each kernel waits for the one before. */
+/* one_token.cuh: the model with one token for rungs c to f. They differ in `rest`, the part of a
+ * layer after its first pair. Rung f has rest of e, and is the only one that passes EARLY: with it
+ * every kernel of a layer may begin before the kernel in front of it has ended, so that its blocks
+ * already stand on the device then. With SERIAL each kernel waits for the one before. */
 #pragma once
 
-#include "e-one-kernel.cuh"
+#include "c-pairs.cuh"
 
 // x [hidden] -> its norms, as norms() computes them; one block, eight elements per thread
 static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
 {
     const int column = threadIdx.x * 8;
     float v[8];
-    let_next_start();
+    let_next_begin();
     wait_for_previous();
     if (column < hidden) {
         to_floats(load_eight(x + column), v);
@@ -25,7 +24,7 @@ static void launch_norms_early(const neox_net *net, int layer, enum start start,
 {
     norm_of first, second;
     norms_after(net, layer, &first, &second);
-    const cudaLaunchConfig_t config = rows_config(start, 1, row_threads(net), 0, stream);
+    const cudaLaunchConfig_t config = launch_config(start == EARLY, 1, row_threads(net), 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, norms_early, neox_x(net, layer + 1), first, second,
                                   net->c.hidden));
 }
@@ -51,7 +50,7 @@ static void launch_logit_rows(const neox_net *net, enum start start, cudaStream_
 {
     const int blocks = blocks_for(net->c.vocab, ROW_WARPS);
     const half *w = neox_weight(net, 0, net->c.tied ? NEOX_EMBEDDING : NEOX_OUTPUT);
-    const cudaLaunchConfig_t config = rows_config(start, blocks, ROW_THREADS, 0, stream);
+    const cudaLaunchConfig_t config = launch_config(start == EARLY, blocks, ROW_THREADS, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, logit_rows, net->normed1, w, net->logits, net->c.vocab,
                                   net->c.hidden));
 }
