@@ -162,6 +162,25 @@ static inline bool ladder_explains(const kf_case *c)
     return c->shape.Sq < 20 || (timed && (!kf_on_cpu() || chosen));
 }
 
+/* For variants with loads of 16 bytes. */
+static inline bool ladder_wide_loads(const kf_case *c)
+{
+    return c->shape.D % 4 == 0;
+}
+
+/* Those that only explain a time. They are verified on the cases where they are timed, at the
+ * dimensions of the log. A CPU runs those with few queries. */
+static inline bool ladder_explains_wide_loads(const kf_case *c)
+{
+    return ladder_wide_loads(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
+}
+
+/* The same for variants that are counted: a CPU also runs cases with one head. */
+static inline bool ladder_counts_wide_loads(const kf_case *c)
+{
+    return ladder_explains_wide_loads(c) || (ladder_wide_loads(c) && c->shape.H == 1);
+}
+
 /* A case is named after D, and after R if only a part is rotated. An odd shape is named after
  * what is odd. Cases that a CPU skips are large. "head" is one head of the largest partial case,
  * for counting. */

@@ -222,24 +222,6 @@ static void launch_by(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-static bool by_four(const kf_case *c)
-{
-    return c->shape.D % 4 == 0;
-}
-
-// For variants that only explain a time. They are verified on the cases where they are timed, at
-// the dimensions of the log. A CPU runs those with few queries.
-static bool explains(const kf_case *c)
-{
-    return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
-}
-
-// The same for variants that are counted: a CPU also runs cases with one head.
-static bool counted(const kf_case *c)
-{
-    return explains(c) || (by_four(c) && c->shape.H == 1);
-}
-
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
@@ -248,37 +230,37 @@ static const kf_variant variants[] = {
     {.name = "v7",
      .about = "k rotated by its own kernel, q while it is staged, 16 bytes a load",
      .launch = launch_v7,
-     .applies = by_four,
+     .applies = ladder_wide_loads,
      .block = THREADS},
     {.name = "v7-scalar",
      .about = "v7, 4 bytes a load: what is left is fusion",
      .launch = launch_by<v7_scalar>,
-     .applies = counted,
+     .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "separate-float4",
      .about = "separate, 16 bytes a load: no fusion",
      .launch = launch_by<separate_float4>,
-     .applies = counted,
+     .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "v7-two-blocks",
      .about = "v7, compiled for two blocks an SM",
      .launch = launch_by<v7_two_blocks>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "separate-two-blocks",
      .about = "separate-float4, compiled for two blocks an SM",
      .launch = launch_by<separate_two_blocks>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "v7-serial",
      .about = "v7, one load of v in flight at a time",
      .launch = launch_by<v7_serial>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "v7-32",
      .about = "v7, 32 keys at a time",
      .launch = launch_by<v7_32>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
 };
 

@@ -268,33 +268,15 @@ static void launch_split(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-static bool by_four(const kf_case *c)
-{
-    return c->shape.D % 4 == 0;
-}
-
 // Cases for split, whose blocks have at most the 48 KB of shared memory that need no request.
 static bool in_shares(const kf_case *c)
 {
-    return by_four(c) && scores_and_probabilities(&c->shape) * sizeof(float) <= 48 * 1024;
-}
-
-// For variants that only explain a time. They are verified on the cases where they are timed, at
-// the dimensions of the log. A CPU runs those with few queries.
-static bool explains(const kf_case *c)
-{
-    return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
+    return ladder_wide_loads(c) && scores_and_probabilities(&c->shape) * sizeof(float) <= 48 * 1024;
 }
 
 static bool split_explains(const kf_case *c)
 {
-    return explains(c) && in_shares(c);
-}
-
-// The same for variants that are counted: a CPU also runs cases with one head.
-static bool counted(const kf_case *c)
-{
-    return explains(c) || (by_four(c) && c->shape.H == 1);
+    return ladder_explains_wide_loads(c) && in_shares(c);
 }
 
 static void setup(kf_run *run)
@@ -314,51 +296,51 @@ static const kf_variant variants[] = {
     {.name = "reference-separate",
      .about = "q from global memory, the host waits after each kernel",
      .launch = launch_log_separate,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "reference-separate-float4",
      .about = "the same, 16 bytes a load in the dot product",
      .launch = launch_log_separate_float4,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "unstaged",
      .about = "reference-separate without the waiting",
      .launch = launch_unstaged,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "joined",
      .about = "separate, both rotations in one launch",
      .launch = launch_joined,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "hybrid",
      .about = "k rotated by its own kernel, q while it is staged",
      .launch = launch_by<hybrid>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "v7",
      .about = "hybrid, 16 bytes a load in the dot product",
      .launch = launch_by<v7>,
-     .applies = counted,
+     .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "once",
      .about = "v7, one exponential a key instead of one a key and column",
      .launch = launch_by<once>,
-     .applies = counted,
+     .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "two-blocks",
      .about = "once, compiled for two blocks an SM",
      .launch = launch_by<two_blocks>,
-     .applies = explains,
+     .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "busy",
      .about = "two-blocks, a warp a key: all threads at work",
      .launch = launch_busy<1>,
-     .applies = by_four},
+     .applies = ladder_wide_loads},
     {.name = "busy-2",
      .about = "busy, two queries a block",
      .launch = launch_busy<2>,
-     .applies = by_four},
+     .applies = ladder_wide_loads},
     {.name = "split",
      .about = "D split over blocks, k rotated by its own kernel",
      .launch = launch_split<false>,
