@@ -7,16 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const op_names[] = {
-    "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "grid.sync",         "tile.sync",           "__nanosleep",       "mbarrier",
-    "named barrier",     "__syncwarp",          "__activemask",      "inline PTX",
-    "__ballot_sync",     "__any_sync",          "__all_sync",        "__match_any_sync",
-    "__match_all_sync",  "__reduce_add_sync",   "__reduce_min_sync", "__reduce_max_sync",
-    "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync", "__reduce_or_sync",
-    "__reduce_xor_sync", "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
-    "__shfl_xor_sync",
-};
+#define NAME(id, name) name,
+const char *const op_names[] = {CPU_OP_LIST(NAME)};
 
 static void report(const struct worker *w, const char *text)
 {

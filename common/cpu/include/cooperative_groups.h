@@ -5,8 +5,6 @@
 
 #include "cuda_runtime.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace cooperative_groups
 {
 
@@ -729,5 +727,3 @@ inline T scan_warps(const thread_block_tile<N, P, true> &g, T v, F &&op, const c
 }
 } // namespace details
 } // namespace cooperative_groups
-
-#undef CPU_PLACE

@@ -3,8 +3,6 @@
 
 #include "cpu/async_barrier.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 typedef uint64_t __mbarrier_t;
 typedef uint64_t __mbarrier_token_t;
 
@@ -48,5 +46,3 @@ inline bool __mbarrier_try_wait_parity(__mbarrier_t *b, bool parity, uint32_t = 
 {
     return cpu_async::try_wait_parity(b, parity, file, line);
 }
-
-#undef CPU_PLACE

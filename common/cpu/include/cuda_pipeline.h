@@ -3,8 +3,6 @@
 
 #include "cuda_pipeline_primitives.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace nvcuda
 {
 namespace experimental
@@ -44,5 +42,3 @@ inline void memcpy_async(T &to, const T &from, pipeline &, CPU_PLACE)
 }
 } // namespace experimental
 } // namespace nvcuda
-
-#undef CPU_PLACE

@@ -3,8 +3,6 @@
 
 #include "cuda_awbarrier_primitives.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 /* Copies 4, 8 or 16 bytes; the last `zeros` of them are not read. */
 inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0,
                                     CPU_PLACE)
@@ -31,5 +29,3 @@ inline void __pipeline_arrive_on(__mbarrier_t *b, CPU_PLACE)
 {
     cpu_async::copies_arrive(b, file, line);
 }
-
-#undef CPU_PLACE

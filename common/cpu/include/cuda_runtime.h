@@ -47,7 +47,7 @@
 
 constexpr int warpSize = 32;
 
-/* The place of a call, for reports. */
+/* The place of a call, for reports. Our other headers take it from here. */
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 template <class T>
@@ -855,7 +855,6 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
     return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
 #include "cpu/texture.h"
-#undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC
 #undef CPU_REPORT_COMPARE

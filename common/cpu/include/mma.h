@@ -11,7 +11,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 /* Fragments are registers: copying them to and from a statement's operands is no memory access. */
 #define CPU_REGISTERS __attribute__((no_sanitize("thread")))
 
@@ -127,22 +126,11 @@ inline int lane()
 }
 
 template <size_t bytes>
-struct word;
+struct word : cpu_word<bytes> {
+};
 template <>
 struct word<1> {
     typedef uint8_t type;
-};
-template <>
-struct word<2> {
-    typedef uint16_t type;
-};
-template <>
-struct word<4> {
-    typedef uint32_t type;
-};
-template <>
-struct word<8> {
-    typedef uint64_t type;
 };
 struct word_16 {
     uint64_t half[2];
@@ -364,4 +352,3 @@ inline float __float_to_tf32(float v)
 } // namespace nvcuda
 
 #undef CPU_REGISTERS
-#undef CPU_PLACE

@@ -4,8 +4,6 @@
 
 #include "../cooperative_groups.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace cooperative_groups
 {
 namespace details
@@ -98,5 +96,3 @@ inline void wait(const G &g, CPU_PLACE)
     wait_prior<0>(g, file, line);
 }
 } // namespace cooperative_groups
-
-#undef CPU_PLACE

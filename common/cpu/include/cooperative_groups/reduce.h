@@ -4,8 +4,6 @@
 
 #include "../cooperative_groups.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace cooperative_groups
 {
 template <class G, class T, class F>
@@ -95,5 +93,3 @@ inline void reduce_store_async(const G &g, T *to, cpu_same_t<T> v, F &&op, CPU_P
         *to = all;
 }
 } // namespace cooperative_groups
-
-#undef CPU_PLACE

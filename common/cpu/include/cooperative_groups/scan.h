@@ -3,8 +3,6 @@
 
 #include "../cooperative_groups.h"
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace cooperative_groups
 {
 template <class G, class T, class F,
@@ -46,5 +44,3 @@ inline details::plain<T> exclusive_scan(const G &g, T &&v, CPU_PLACE)
     return exclusive_scan(g, v, plus<details::plain<T>>(), file, line);
 }
 } // namespace cooperative_groups
-
-#undef CPU_PLACE

@@ -19,8 +19,6 @@ enum thread_scope {
 } // namespace cuda
 #endif
 
-#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 /* Statements in the form that the rewriter gives to asm: the rewriter changes asm in kernels
  * only. */
 #define CPU_SITE(text, constraints, registers)                                                     \
@@ -327,4 +325,3 @@ inline async_contract_fulfillment memcpy_async(const G &g, void *to, const void 
 
 #undef CPU_QUESTION
 #undef CPU_SITE
-#undef CPU_PLACE

@@ -22,6 +22,15 @@
         return __VA_ARGS__;                                                                        \
     }
 
+#define CPU_ARITHMETIC(T, op, ...)                                                                 \
+    friend CPU_SEEN T operator op(T a, T b)                                                        \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    T &operator op##=(T b)                                                                         \
+    {                                                                                              \
+        return *this = *this op b;                                                                 \
+    }
 template <int E, int M>
 struct cpu_float16 {
     unsigned short x;
@@ -105,20 +114,10 @@ struct cpu_float16 {
         return cpu_float16(s);
     }
 
-#define CPU_OPERATOR(op)                                                                           \
-    friend CPU_SEEN cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                          \
-    {                                                                                              \
-        return cpu_float16(a.value() op b.value());                                                \
-    }                                                                                              \
-    cpu_float16 &operator op##=(cpu_float16 b)                                                     \
-    {                                                                                              \
-        return *this = *this op b;                                                                 \
-    }
-    CPU_OPERATOR(+)
-    CPU_OPERATOR(-)
-    CPU_OPERATOR(*)
-    CPU_OPERATOR(/)
-#undef CPU_OPERATOR
+    CPU_ARITHMETIC(cpu_float16, +, a.value() + b.value())
+    CPU_ARITHMETIC(cpu_float16, -, a.value() - b.value())
+    CPU_ARITHMETIC(cpu_float16, *, a.value() * b.value())
+    CPU_ARITHMETIC(cpu_float16, /, a.value() / b.value())
 #define CPU_OPERATOR(op)                                                                           \
     friend bool operator op(cpu_float16 a, cpu_float16 b)                                          \
     {                                                                                              \
@@ -146,21 +145,13 @@ struct __align__(4) cpu_float16x2
     cpu_float16x2(half x, half y) : x(x), y(y)
     {
     }
-#define CPU_OPERATOR(op)                                                                           \
-    friend CPU_SEEN cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)                    \
-    {                                                                                              \
-        return {a.x op b.x, a.y op b.y};                                                           \
-    }                                                                                              \
-    cpu_float16x2 &operator op##=(cpu_float16x2 b)                                                 \
-    {                                                                                              \
-        return *this = *this op b;                                                                 \
-    }
-    CPU_OPERATOR(+)
-    CPU_OPERATOR(-)
-    CPU_OPERATOR(*)
-    CPU_OPERATOR(/)
-#undef CPU_OPERATOR
+    CPU_ARITHMETIC(cpu_float16x2, +, {a.x + b.x, a.y + b.y})
+    CPU_ARITHMETIC(cpu_float16x2, -, {a.x - b.x, a.y - b.y})
+    CPU_ARITHMETIC(cpu_float16x2, *, {a.x * b.x, a.y * b.y})
+    CPU_ARITHMETIC(cpu_float16x2, /, {a.x / b.x, a.y / b.y})
 };
+
+#undef CPU_ARITHMETIC
 
 /* The intrinsics with the same name for both types. */
 #define CPU_HALF cpu_float16<E, M>

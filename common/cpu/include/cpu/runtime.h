@@ -63,37 +63,40 @@ size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
 int cpu_compiled_for(int arch); /* sets the device's compute capability from here on: 800 is 8.0 */
 
-enum cpu_op { /* reasons for a thread to wait; the names in fault.c are in this order */
-              CPU_SYNCTHREADS,
-              CPU_SYNCTHREADS_COUNT,
-              CPU_SYNCTHREADS_AND,
-              CPU_SYNCTHREADS_OR,
-              CPU_GRID_SYNC,
-              CPU_TILE_SYNC,
-              CPU_NANOSLEEP,
-              CPU_MBARRIER, /* the thread's `name` says which mbarrier, and for what */
-              CPU_NAMED_BARRIER,
-              CPU_SYNCWARP,
-              CPU_ACTIVEMASK,
-              CPU_PTX, /* an instruction of inline PTX that the whole warp executes */
-              CPU_BALLOT,
-              CPU_ANY,
-              CPU_ALL,
-              CPU_MATCH_ANY,
-              CPU_MATCH_ALL,
-              CPU_REDUCE_ADD,
-              CPU_REDUCE_MIN_SIGNED,
-              CPU_REDUCE_MAX_SIGNED,
-              CPU_REDUCE_MIN,
-              CPU_REDUCE_MAX,
-              CPU_REDUCE_AND,
-              CPU_REDUCE_OR,
-              CPU_REDUCE_XOR,
-              CPU_SHFL,
-              CPU_SHFL_UP,
-              CPU_SHFL_DOWN,
-              CPU_SHFL_XOR
-};
+/* Reasons for a thread to wait, and their names in reports. */
+#define CPU_OP_LIST(X)                                                                             \
+    X(CPU_SYNCTHREADS, "__syncthreads")                                                            \
+    X(CPU_SYNCTHREADS_COUNT, "__syncthreads_count")                                                \
+    X(CPU_SYNCTHREADS_AND, "__syncthreads_and")                                                    \
+    X(CPU_SYNCTHREADS_OR, "__syncthreads_or")                                                      \
+    X(CPU_GRID_SYNC, "grid.sync")                                                                  \
+    X(CPU_TILE_SYNC, "tile.sync")                                                                  \
+    X(CPU_NANOSLEEP, "__nanosleep")                                                                \
+    X(CPU_MBARRIER, "mbarrier") /* the thread's `name` says which mbarrier, and for what */        \
+    X(CPU_NAMED_BARRIER, "named barrier")                                                          \
+    X(CPU_SYNCWARP, "__syncwarp")                                                                  \
+    X(CPU_ACTIVEMASK, "__activemask")                                                              \
+    X(CPU_PTX, "inline PTX") /* an instruction of inline PTX that the whole warp executes */       \
+    X(CPU_BALLOT, "__ballot_sync")                                                                 \
+    X(CPU_ANY, "__any_sync")                                                                       \
+    X(CPU_ALL, "__all_sync")                                                                       \
+    X(CPU_MATCH_ANY, "__match_any_sync")                                                           \
+    X(CPU_MATCH_ALL, "__match_all_sync")                                                           \
+    X(CPU_REDUCE_ADD, "__reduce_add_sync")                                                         \
+    X(CPU_REDUCE_MIN_SIGNED, "__reduce_min_sync")                                                  \
+    X(CPU_REDUCE_MAX_SIGNED, "__reduce_max_sync")                                                  \
+    X(CPU_REDUCE_MIN, "__reduce_min_sync")                                                         \
+    X(CPU_REDUCE_MAX, "__reduce_max_sync")                                                         \
+    X(CPU_REDUCE_AND, "__reduce_and_sync")                                                         \
+    X(CPU_REDUCE_OR, "__reduce_or_sync")                                                           \
+    X(CPU_REDUCE_XOR, "__reduce_xor_sync")                                                         \
+    X(CPU_SHFL, "__shfl_sync")                                                                     \
+    X(CPU_SHFL_UP, "__shfl_up_sync")                                                               \
+    X(CPU_SHFL_DOWN, "__shfl_down_sync")                                                           \
+    X(CPU_SHFL_XOR, "__shfl_xor_sync")
+#define CPU_OP(id, name) id,
+enum cpu_op { CPU_OP_LIST(CPU_OP) };
+#undef CPU_OP
 
 /* A barrier of the block. Returns the result of __syncthreads_count and the like. */
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line);
