@@ -2,7 +2,7 @@
 # The harness: unit tests in C, then whole programs. "toy" runs on a runtime of our own making
 # (tests/harness/fake.c) that can refuse, run out of memory, be noisy and tell any time; "tiny" is a
 # real kernel on the CPU backend.
-# Reads: common tests/harness steps/45-what-pays plots/data
+# Reads: common tests/harness steps/29-flash-wgmma steps/45-what-pays plots/data
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -94,9 +94,10 @@ for my $case (["rope_angle", 32, "the accurate angles of common/cuda are as near
     ["half_add", 5, "the add in fp16 of common/cuda is right to the last bit, at all addresses"],
     ["flush", 2, "what flushes the L2, which the units have a fake of, reads the whole array, and writes nothing"],
     ["gelu", 4, "GELU of common/neox is right at each half, and others are not"],
+    ["work_tiles", 4, "work tiles of step 29 go out in their order, and events are recorded under their tiles"],
     ["neox_kernels", 60, "kernels of common/neox and step 45 round exact results once", "forward", "reverse", "random"]) {
     my ($name, $count, $title, @orders) = @$case;
-    %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/$name.cu "
+    %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/29-flash-wgmma -Isteps/45-what-pays tests/harness/$name.cu "
         . "$cpu/harness/*/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
     is($r{code}, 0, "$name.cu builds") or diag($r{err});
     for my $order (@orders ? @orders : "forward") {

@@ -26,7 +26,7 @@ static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small_til
 // snippet: at-once
 // How many heads run at a time: as many as have their keys and values in half of the L2 cache.
 // Without a mask all rows are equally long, and it is one.
-static int heads_at_once(const kf_shape *s)
+static inline int heads_at_once(const kf_shape *s)
 {
     const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // small on a CPU, as its cases are
     const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
@@ -74,7 +74,7 @@ static double ends_after(const kf_shape *s, cut c)
 }
 
 // The cut that ends first; of equal ones that with more small work tiles.
-static cut best_cut(const kf_shape *s)
+static inline cut best_cut(const kf_shape *s)
 {
     cut best = {2, 0};
     for (int small = 0; s->D == 64 && small <= 8 && small * work_tiles::SMALL <= s->Sq; small++) {

@@ -24,12 +24,13 @@ const neox_known neox_long = {.config = {1, 40, 2, 4, 72, 9001, 320, false}, .ki
 const neox_known neox_ties = {.config = {1, 24, 3, 2, 40, 2050, 16, false}, .kind = NEOX_TIES};
 const neox_known neox_made = {.config = {2, 24, 3, 2, 40, 61, 16, false}, .on_device = true};
 const neox_known neox_far = {.config = {1, 24, 3, 2, 40, 61, 16, false}, .kind = NEOX_FAR};
+const neox_known neox_wide = {.config = {1, 312, 3, 26, 1032, 61, 16, false}};
 
 bool neox_names_model(const kf_case *c)
 {
     return c->data == &neox_opticks || c->data == &neox_pythia || c->data == &neox_tiny ||
            c->data == &neox_tied || c->data == &neox_long || c->data == &neox_ties ||
-           c->data == &neox_far || c->data == &neox_made;
+           c->data == &neox_far || c->data == &neox_made || c->data == &neox_wide;
 }
 
 static const neox_known *known_of(const kf_case *c)

@@ -36,6 +36,7 @@ extern const neox_known neox_long;    /* many positions, late tokens */
 extern const neox_known neox_ties;    /* all logits are equal */
 extern const neox_known neox_made;    /* made on the device, as pythia is */
 extern const neox_known neox_far;     /* x has a large mean */
+extern const neox_known neox_wide;    /* loops over columns go round twice */
 
 /* Cases of these models, for the table of a step: NEOX_TINY(name, Sq, Sk, flags), and so on. */
 #define NEOX_OPTICKS(...) NEOX_CASE(neox_opticks, 5, 32, 8, __VA_ARGS__)
@@ -46,6 +47,7 @@ extern const neox_known neox_far;     /* x has a large mean */
 #define NEOX_TIES(...) NEOX_CASE(neox_ties, 3, 8, 2, __VA_ARGS__)
 #define NEOX_MADE(...) NEOX_CASE(neox_made, 3, 8, 2, __VA_ARGS__)
 #define NEOX_FAR(...) NEOX_CASE(neox_far, 3, 8, 2, __VA_ARGS__)
+#define NEOX_WIDE(...) NEOX_CASE(neox_wide, 3, 104, 26, __VA_ARGS__)
 #define NEOX_CASE(known, heads, width, rotated, its_name, tokens, positions, its_flags)            \
     {                                                                                              \
         .name = its_name,                                                                          \

@@ -80,6 +80,8 @@ static const kf_case cases[] = {
     NEOX_LONG("long", 1, 300, KF_VERIFY_ONLY),
     NEOX_TIES("ties", 1, 3, KF_VERIFY_ONLY),
     NEOX_FAR("far", 1, 3, KF_VERIFY_ONLY),
+    // more columns than a block has threads, and than four warps take at once
+    NEOX_WIDE("wide", 1, 4, KF_VERIFY_ONLY),
     NEOX_OPTICKS("prompt", 48, 48, KF_VERIFY_ONLY | KF_LARGE),
     NEOX_OPTICKS("decode", 1, 128, 0),
     NEOX_PYTHIA("pythia", 1, 128, KF_LARGE),
