@@ -201,8 +201,8 @@ my @planted = (
         qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
         "true", "count"],
     # A kernel that is stopped has no results.
-    ["a shuffle that some leave out", "01", "odd", qr/\Qlargest = warp_max(largest);/,
-        sub { "if (lane == 3) return;\n    largest = warp_max(largest);" }, qr/its threads wait for one another for ever/,
+    ["a shuffle that some leave out", "01", "odd", qr/\Qrow_max = warp_max(row_max);/,
+        sub { "if (lane == 3) return;\n    row_max = warp_max(row_max);" }, qr/its threads wait for one another for ever/,
         qr/^case odd: .*\n(?s:.*)threads 3, .* have exited/m, "", ""],
     # Far below: far above, an address may be none of a user's, which ends a program in another way.
     ["a store far away", "01", "odd", qr/\QSk + j] = score/, sub { "Sk + j - (1ll << 34)] = score" },

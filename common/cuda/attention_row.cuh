@@ -13,24 +13,24 @@
 #include "cuda/count.cuh"
 
 // snippet: softmax-times-v
-// score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]: softmax and the
+// score [visible] in shared memory and each thread's row_max, v [Sk][D] -> o [D]: softmax and the
 // weighted sum of the values, one column per thread. Every thread of the block must call it. At
 // least one key must be visible; with RoPE there are never fewer keys than queries. Eight loads in
 // a row are written before the first value is used. If nvcc chooses, one, two or four loads are in
 // flight, as the kernel's registers allow, and a comparison of kernels measures that.
 // cost: Sk exponentials per column, 2 Sk flops per column; reads v once
-static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+static __device__ __forceinline__ void softmax_times_v(const float *score, float row_max,
                                                        const float *v, float *o, int visible, int D,
                                                        float *scratch)
 {
     enum { BATCH = 8 };
-    largest = block_max(largest, scratch);
+    row_max = block_max(row_max, scratch);
 
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
+        row_sum += expf(score[j] - row_max);
     }
-    sum = block_sum(sum, scratch);
+    row_sum = block_sum(row_sum, scratch);
 
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
@@ -43,13 +43,13 @@ static __device__ __forceinline__ void softmax_times_v(const float *score, float
             }
 #pragma unroll
             for (int i = 0; i < BATCH; i++) {
-                out += expf(score[j + i] - largest) * value[i];
+                out += expf(score[j + i] - row_max) * value[i];
             }
         }
         for (; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+            out += expf(score[j] - row_max) * v[(int64_t)j * D + d];
         }
-        o[d] = out / sum;
+        o[d] = out / row_sum;
     }
 }
 // end snippet: softmax-times-v

@@ -7,11 +7,11 @@
 // The largest of the scores that this thread has written itself. No barrier is needed.
 static __device__ __forceinline__ float own_largest(const float *score, int visible)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // score [rows][Sk] -> o [rows][D], row after row. Not inlined, so that its machine code does not

@@ -33,33 +33,34 @@ struct reduction {
     }
 };
 
-// query [D], k [Sk][D] -> score [visible], one key per thread. Returns the thread's largest score.
+// query [D], k [Sk][D] -> score [visible], one key per thread. Returns the thread's row_max.
 static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,
                                                    int visible, int D, float scale)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
         float dot = 0.0f;
         for (int d = 0; d < D; d++) {
             dot += query[d] * k[(int64_t)j * D + d];
         }
         score[j] = dot * scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // score [visible], v [Sk][D] -> o [D], one column per thread. Each thread computes the
-// probabilities with its own copy of largest and sum.
+// probabilities with its own copy of row_max and row_sum.
 static __device__ __forceinline__ void softmax_times_v(const float *score, const float *v, float *o,
-                                                       int visible, int D, float largest, float sum)
+                                                       int visible, int D, float row_max,
+                                                       float row_sum)
 {
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
         for (int j = 0; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+            out += expf(score[j] - row_max) * v[(int64_t)j * D + d];
         }
-        o[d] = visible > 0 ? out / sum : 0.0f; // the result of a query that sees no key is 0
+        o[d] = visible > 0 ? out / row_sum : 0.0f; // the result of a query that sees no key is 0
     }
 }
 
@@ -71,30 +72,30 @@ static __device__ __noinline__ float score_keys_apart(const float *query, const 
 
 static __device__ __noinline__ void softmax_times_v_apart(const float *score, const float *v,
                                                           float *o, int visible, int D,
-                                                          float largest, float sum)
+                                                          float row_max, float row_sum)
 {
-    softmax_times_v(score, v, o, visible, D, largest, sum);
+    softmax_times_v(score, v, o, visible, D, row_max, row_sum);
 }
 
 // The second half of attention: softmax, then the weighted sum of the values. Every thread of the
 // block must call it.
-// score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]
+// score [visible] in shared memory and each thread's row_max, v [Sk][D] -> o [D]
 template <typename Reduce, one_query_loops loops>
-static __device__ __forceinline__ void finish_row(const float *score, float largest, const float *v,
+static __device__ __forceinline__ void finish_row(const float *score, float row_max, const float *v,
                                                   float *o, int visible, int D, float *scratch)
 {
-    largest = Reduce::max(largest, scratch);
+    row_max = Reduce::max(row_max, scratch);
 
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
+        row_sum += expf(score[j] - row_max);
     }
-    sum = Reduce::sum(sum, scratch);
+    row_sum = Reduce::sum(row_sum, scratch);
 
     if (loops == LOOPS_INLINED) {
-        softmax_times_v(score, v, o, visible, D, largest, sum);
+        softmax_times_v(score, v, o, visible, D, row_max, row_sum);
     } else {
-        softmax_times_v_apart(score, v, o, visible, D, largest, sum);
+        softmax_times_v_apart(score, v, o, visible, D, row_max, row_sum);
     }
 }
 
@@ -123,9 +124,9 @@ static __global__ void one_query_attention(const float *q, const float *k, const
     }
     __syncthreads();
 
-    float largest = loops == LOOPS_INLINED ? score_keys(query, k, score, visible, D, scale)
+    float row_max = loops == LOOPS_INLINED ? score_keys(query, k, score, visible, D, scale)
                                            : score_keys_apart(query, k, score, visible, D, scale);
-    finish_row<Reduce, loops>(score, largest, v, o, visible, D, scratch);
+    finish_row<Reduce, loops>(score, row_max, v, o, visible, D, scratch);
 }
 
 /* Enqueues one_query_attention for B = 1. Shapes as in kf_shape, R = 0. */

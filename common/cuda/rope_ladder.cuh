@@ -80,11 +80,11 @@ static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
 }
 
 // query [D] and k [Sk][D], both rotated -> score [visible], one key per thread. Returns the
-// thread's largest score.
+// thread's row_max.
 static __device__ __noinline__ float score_rotated_keys(attention_args a, block_rows own,
                                                         const float *query, float *score)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         float dot = 0.0f;
@@ -92,9 +92,9 @@ static __device__ __noinline__ float score_rotated_keys(attention_args a, block_
             dot += query[d] * key[d];
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // Step 02's attention on rotated q and k, or at R = 0: grid (Sq, H), THREADS threads, (D + Sk)
@@ -113,8 +113,8 @@ static __global__ void attention(attention_args a)
     }
     __syncthreads();
 
-    const float largest = score_rotated_keys(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_rotated_keys(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 /* The baseline: three launches. */

@@ -93,16 +93,16 @@ static void norm_own(const double *x, const float *gain, const float *bias, int6
     }
 }
 
-typedef struct weighed {
+typedef struct logit_job {
     const neox_model *model;
     int tokens;
     const double *own; /* [tokens][hidden] */
     double *to;        /* [tokens][vocab] */
-} weighed;
+} logit_job;
 
-static void weigh_row(void *context, int64_t row)
+static void add_logit_units(void *context, int64_t row)
 {
-    const weighed *j = context;
+    const logit_job *j = context;
     const neox_config *c = &j->model->config;
     float *w = kf_alloc(c->hidden, sizeof *w);
     neox_read_row(j->model, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT, row, w);
@@ -125,10 +125,10 @@ static void set_logit_units(const neox_model *model, int tokens, const double *e
         norm_own(exact_x + t * hidden, gain, bias, hidden, own + t * hidden);
     free(gain);
     free(bias);
-    weighed job = {model, tokens, own, unit};
+    logit_job job = {model, tokens, own, unit};
     for (int64_t i = 0; i < m; i++)
         unit[i] = 0.0;
-    kf_parallel(model->config.vocab, weigh_row, &job);
+    kf_parallel(model->config.vocab, add_logit_units, &job);
     for (int64_t i = 0; i < m; i++)
         unit[i] = sqrt(squares + unit[i]);
 }

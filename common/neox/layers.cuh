@@ -100,7 +100,7 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
         q[t] = load_four(query + t * 4);
     }
     __syncthreads();
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
 #pragma unroll 4
     for (int first = 0; first < n; first += KEYS_AT_ONCE) {
         const int j = first + t / LANES_A_KEY;
@@ -119,30 +119,30 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
         score *= scale;
         if (j < n && t % LANES_A_KEY == 0) {
             scores[j] = score;
-            largest = fmaxf(largest, score);
+            row_max = fmaxf(row_max, score);
         }
     }
-    largest = block_max(largest, partial);
-    float sum = 0.0f;
+    row_max = block_max(row_max, partial);
+    float row_sum = 0.0f;
     for (int j = t; j < n; j += NEOX_THREADS) {
-        scores[j] = expf(scores[j] - largest);
-        sum += scores[j];
+        scores[j] = expf(scores[j] - row_max);
+        row_sum += scores[j];
     }
-    sum = block_sum(sum, partial);
+    row_sum = block_sum(row_sum, partial);
     // Groups of D / 4 threads share the keys; the remaining threads of the block wait.
     const int groups = NEOX_THREADS / (D / 4);
     const int group = t / (D / 4);
     const int d = t % (D / 4);
-    float4 weighed = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    float4 weighted = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 8
     for (int j = group < groups ? group : n; j < n; j += groups) {
         const float4 v = load_four(values + (int64_t)j * D + d * 4);
-        weighed.x += scores[j] * v.x;
-        weighed.y += scores[j] * v.y;
-        weighed.z += scores[j] * v.z;
-        weighed.w += scores[j] * v.w;
+        weighted.x += scores[j] * v.x;
+        weighted.y += scores[j] * v.y;
+        weighted.z += scores[j] * v.z;
+        weighted.w += scores[j] * v.w;
     }
-    sums[t] = weighed;
+    sums[t] = weighted;
     __syncthreads();
     if (t < D) {
         const float *all = (const float *)sums;
@@ -150,7 +150,7 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
         for (int other = 0; other < groups; other++) {
             total += all[other * D + t];
         }
-        o[t] = __float2half_rn(total / sum);
+        o[t] = __float2half_rn(total / row_sum);
     }
 }
 

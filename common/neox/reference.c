@@ -140,10 +140,10 @@ static void attend(const forward *f, const double *qkv, const double *k, const d
             for (int j = 0; j < n; j++)
                 sum += p[j] = exp(p[j] - largest);
             for (int d = 0; d < D; d++) {
-                double weighed = 0.0;
+                double weighted = 0.0;
                 for (int j = 0; j < n; j++)
-                    weighed += p[j] * values[(int64_t)j * D + d];
-                o[((int64_t)t * c->heads + head) * D + d] = r(f, weighed / sum);
+                    weighted += p[j] * values[(int64_t)j * D + d];
+                o[((int64_t)t * c->heads + head) * D + d] = r(f, weighted / sum);
             }
         }
     }

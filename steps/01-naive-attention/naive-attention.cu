@@ -60,23 +60,23 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
     }
     s += row * Sk;
 
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = lane; j < Sk; j += 32) {
-        largest = fmaxf(largest, s[j]);
+        row_max = fmaxf(row_max, s[j]);
     }
-    largest = warp_max(largest);
+    row_max = warp_max(row_max);
 
     // solution: softmax -- exponentials relative to the largest score, then divide by their sum
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = lane; j < Sk; j += 32) {
-        s[j] = expf(s[j] - largest);
-        sum += s[j];
+        s[j] = expf(s[j] - row_max);
+        row_sum += s[j];
     }
-    sum = warp_sum(sum);
+    row_sum = warp_sum(row_sum);
 
     // A query that sees no key (under a mask, with more queries than keys) has probabilities of 0.
     for (int j = lane; j < Sk; j += 32) {
-        s[j] = largest > -INFINITY ? s[j] / sum : 0.0f;
+        s[j] = row_max > -INFINITY ? s[j] / row_sum : 0.0f;
     }
     // end solution: softmax
 }

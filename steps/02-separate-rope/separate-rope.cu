@@ -80,7 +80,7 @@ __device__ float block_tree(float v, float *values)
 // Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score);
-static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+static __device__ __forceinline__ void softmax_times_v(const float *score, float row_max,
                                                        const float *v, float *o, int visible, int D,
                                                        float *scratch);
 
@@ -99,17 +99,17 @@ static __global__ void attention(attention_args a)
         query[d] = own.q[d];
     }
     __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // query [D], k [Sk][D] -> score [visible], one key per thread: with 64 keys, 192 of the 256 threads
-// are idle here. Returns the thread's largest score.
+// are idle here. Returns the thread's row_max.
 // cost: 2 D flops per key
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         float dot = 0.0f;
@@ -117,33 +117,33 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
             dot += query[d] * key[d];
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
-// score [visible] and each thread's largest, v [Sk][D] -> o [D]: softmax and the weighted sum of
+// score [visible] and each thread's row_max, v [Sk][D] -> o [D]: softmax and the weighted sum of
 // the values, one column per thread. Each thread computes the probabilities with its own copy of
-// largest and sum. The result of a query that sees no key is 0.
+// row_max and row_sum. The result of a query that sees no key is 0.
 // cost: Sk exponentials and 2 Sk flops per column
-static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+static __device__ __forceinline__ void softmax_times_v(const float *score, float row_max,
                                                        const float *v, float *o, int visible, int D,
                                                        float *scratch)
 {
-    largest = block_tree<false>(largest, scratch);
+    row_max = block_tree<false>(row_max, scratch);
 
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
+        row_sum += expf(score[j] - row_max);
     }
-    sum = block_tree<true>(sum, scratch);
+    row_sum = block_tree<true>(row_sum, scratch);
 
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
         for (int j = 0; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+            out += expf(score[j] - row_max) * v[(int64_t)j * D + d];
         }
-        o[d] = visible > 0 ? out / sum : 0.0f;
+        o[d] = visible > 0 ? out / row_sum : 0.0f;
     }
 }
 // end snippet: attention

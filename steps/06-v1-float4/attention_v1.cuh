@@ -33,13 +33,13 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // same as step 05
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
-// in registers. Returns the thread's largest score.
+// in registers. Returns the thread's row_max.
 // cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
     const int half = a.R / 2;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         const float *cosine = a.cosine + (int64_t)j * half;
@@ -58,9 +58,9 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
             dot += query[d] * key[d];
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // same as step 05
@@ -77,8 +77,8 @@ static __global__ void attention_v1(attention_args a)
 
     rotate_query(a, own, query);
     __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 } // namespace step_05

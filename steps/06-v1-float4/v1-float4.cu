@@ -37,8 +37,8 @@ static __global__ void attention_v1(attention_args a)
 
     rotate_query(a, own, query);
     __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
@@ -68,13 +68,13 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // snippet: score-keys
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
-// in registers, four pairs at a time. Returns the thread's largest score.
+// in registers, four pairs at a time. Returns the thread's row_max.
 // cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key, 4 floats each
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
     const int half = a.R / 2;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         const float *cosine = a.cosine + (int64_t)j * half;
@@ -98,9 +98,9 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
             dot = add_products(dot, load_four(query + d), load_four(key + d));
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 // end snippet: score-keys
 
@@ -189,7 +189,7 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
                                                    const float *query, float *score)
 {
     const int half = a.R / 2;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         const float *cosine = a.cosine + (int64_t)j * half;
@@ -217,9 +217,9 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
             dot = add_products(dot, load_four(query + d), load_four(key + d));
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 template <loads wide>
@@ -237,10 +237,10 @@ static __global__ void attention_v1_by(attention_args a)
         rotate_query(a, own, query);
     }
     __syncthreads();
-    const float largest = wide == NARROW || wide == WIDE_Q
+    const float row_max = wide == NARROW || wide == WIDE_Q
                               ? step_05::score_keys(a, own, query, score)
                               : score_keys_by<wide>(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <loads wide>

@@ -39,8 +39,8 @@ static __global__ void attention_v2(attention_args a)
 
     rotate_query(a, own, query);
     __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // snippet: angle
@@ -88,13 +88,13 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // snippet: score-keys
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
-// in registers, four pairs at a time. Returns the thread's largest score.
+// in registers, four pairs at a time. Returns the thread's row_max.
 // cost: Sk K rotations per block, S Sk per head; R / 2 angles per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
     const int half = a.R / 2;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         float dot = 0.0f;
@@ -112,9 +112,9 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
             dot = add_products(dot, load_four(query + d), load_four(key + d));
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 // end snippet: score-keys
 
@@ -222,7 +222,7 @@ static __device__ __noinline__ float
 score_keys_by(attention_args a, block_rows own, frequencies given, const float *query, float *score)
 {
     const int half = a.R / 2, width = sizeof(floats) / sizeof(float);
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float *key = own.k + (int64_t)j * a.D;
         float dot = 0.0f;
@@ -240,9 +240,9 @@ score_keys_by(attention_args a, block_rows own, frequencies given, const float *
             dot = add_products(dot, load<floats>(query + d), load<floats>(key + d));
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // One kernel for each size of the L1 cache, because the size is an attribute of a kernel.
@@ -259,8 +259,8 @@ static __global__ void attention_v2_by(attention_args a, frequencies given)
 
     rotate_query_by<from, floats>(a, own, given, query);
     __syncthreads();
-    const float largest = score_keys_by<from, floats>(a, own, given, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys_by<from, floats>(a, own, given, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <angles from, typename floats, l1_cache l1>

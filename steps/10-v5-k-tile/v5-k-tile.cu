@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     list_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, plan, query, frequency, score, tile);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, plan, query, frequency, score, tile);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -115,15 +115,14 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
 
 // snippet: score-keys
 // query [D] rotated, frequency [R/2], k [Sk][D] not rotated -> score [visible], one key per thread,
-// which reads it from tile [rows][stride] and rotates it in registers. Returns the thread's largest
-// score.
-// cost: Sk K rotations per block, S Sk per head; R/2 sincos per key; two barriers per tile
+// which reads it from tile [rows][stride] and rotates it in registers. Returns the thread's
+// row_max. cost: Sk K rotations per block, S Sk per head; R/2 sincos per key; two barriers per tile
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
 {
     const int half = a.R / 2;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += plan.rows) {
         const int n = min(plan.rows, own.visible - first);
         stage_keys(own.k + (int64_t)first * a.D, tile, n, a.D, plan.stride);
@@ -146,11 +145,11 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
                 dot += query[d] * key[d];
             }
             score[j] = dot * a.scale;
-            largest = fmaxf(largest, score[j]);
+            row_max = fmaxf(row_max, score[j]);
         }
         __syncthreads(); // the tile is free again: the next one takes its place
     }
-    return largest;
+    return row_max;
 }
 // end snippet: score-keys
 
@@ -293,7 +292,7 @@ static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *query,
               const float *frequency, float *score, float *partial, float *tile)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += plan.rows) {
         const int n = min(plan.rows, own.visible - first);
         stage_keys(own.k + (int64_t)first * a.D, tile, n, a.D, plan.stride);
@@ -309,7 +308,7 @@ score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *que
                 const float dot = rotated_share(a, query, tile + r * plan.stride, frequency,
                                                 (float)(a.pos0 + first + r), 0, 1);
                 score[first + r] = dot * a.scale;
-                largest = fmaxf(largest, score[first + r]);
+                row_max = fmaxf(row_max, score[first + r]);
             }
         }
         __syncthreads();
@@ -323,9 +322,9 @@ score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *que
             dot += partial[chunk * a.Sk + j];
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 template <difference by>
@@ -344,8 +343,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     list_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <difference by>

@@ -54,8 +54,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, query, frequency, score, tile);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, frequency, score, tile);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 
 // snippet: score-keys
 // query [2][D/2] rotated, frequency [D/2], k [Sk][D] -> score [visible], one key per thread, which
-// rotates it from tile [KEYS][STRIDE] into registers. Returns the thread's largest score.
+// rotates it from tile [KEYS][STRIDE] into registers. Returns the thread's row_max.
 // cost: Sk K rotations per block, S Sk per head; D/2 sincos, 3 D flops each; 2 barriers per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
@@ -133,7 +133,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 {
     const int r = threadIdx.x;
     const float *key = tile + r * STRIDE;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
         const int j = first + r;
@@ -160,10 +160,10 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         }
         if (r < n) {
             score[j] = dot * a.scale;
-            largest = fmaxf(largest, dot * a.scale);
+            row_max = fmaxf(row_max, dot * a.scale);
         }
     }
-    return largest;
+    return row_max;
 }
 // end snippet: score-keys
 
@@ -211,7 +211,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
     const int part = by == ALL_THREADS ? threadIdx.x / 32 : 0;
     const int parts = by == ALL_THREADS ? WARPS : 1;
     const float *key = tile + r * stride;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += keys) {
         const int n = min(keys, own.visible - first);
         const int j = first + r;
@@ -250,10 +250,10 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
         }
         if (part == 0 && r < n) {
             score[j] = dot * a.scale;
-            largest = fmaxf(largest, dot * a.scale);
+            row_max = fmaxf(row_max, dot * a.scale);
         }
     }
-    return largest;
+    return row_max;
 }
 
 template <int keys, int pairs, difference by>
@@ -271,9 +271,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest =
+    const float row_max =
         score_keys_by<keys, pairs, by>(a, own, query, frequency, score, tile, partial);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <int keys, int pairs, difference by>

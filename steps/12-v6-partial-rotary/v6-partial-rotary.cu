@@ -56,8 +56,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, query, frequency, score, tile);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys(a, own, query, frequency, score, tile);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // same as step 11
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 
 // query [2][D/2], of which R dimensions are rotated, frequency [D/2], k [Sk][D] not rotated ->
 // score [visible], one key per thread, which reads it from tile [KEYS][STRIDE] and rotates it in
-// registers. Returns the thread's largest score.
+// registers. Returns the thread's row_max.
 // cost: Sk K rotations per block, S Sk per head; R/2 sincos and 3 R flops each; two barriers per
 // chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
@@ -136,7 +136,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 {
     const int r = threadIdx.x;
     const float *key = tile + r * STRIDE;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
         const int j = first + r;
@@ -171,10 +171,10 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         }
         if (r < n) {
             score[j] = dot * a.scale;
-            largest = fmaxf(largest, dot * a.scale);
+            row_max = fmaxf(row_max, dot * a.scale);
         }
     }
-    return largest;
+    return row_max;
 }
 
 // same as step 11
@@ -260,7 +260,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
     const int parts = by & ALL_THREADS ? WARPS : 1;
     const int chunked = by & DIRECT ? a.R / 2 : a.D / 2;
     const float *key = tile + r * STRIDE;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
         const int j = first + r;
@@ -305,10 +305,10 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
         }
         if (part == 0 && r < n) {
             score[j] = dot * a.scale;
-            largest = fmaxf(largest, dot * a.scale);
+            row_max = fmaxf(row_max, dot * a.scale);
         }
     }
-    return largest;
+    return row_max;
 }
 
 template <int by>
@@ -333,8 +333,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     if (by & DIRECT) {
         __syncthreads(); // at R = 0 there is no chunk, so no other barrier before query is read
     }
-    const float largest = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <int by>

@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
 
     rotate_query(a, own, query);
     __syncthreads();
-    const float largest = score_keys<64>(a, own, query, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys<64>(a, own, query, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -71,13 +71,13 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // snippet: score-keys
 // query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; KEYS keys at a time, one
-// per thread. D is a multiple of 4. Returns the thread's largest score.
+// per thread. D is a multiple of 4. Returns the thread's row_max.
 // cost: D / 4 loads of 16 bytes per key; each load of a warp touches 32 rows
 template <int KEYS>
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int j = first + threadIdx.x;
         if (threadIdx.x >= KEYS || j >= own.visible) {
@@ -92,9 +92,9 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         }
         // end solution: dot
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 // end snippet: score-keys
 
@@ -112,25 +112,25 @@ static void launch_v7(const kf_run *run, cudaStream_t stream)
 
 // snippet: serial
 // As softmax_times_v, but with one load of v in flight at a time.
-static __device__ __forceinline__ void softmax_times_v_serially(const float *score, float largest,
+static __device__ __forceinline__ void softmax_times_v_serially(const float *score, float row_max,
                                                                 const float *v, float *o,
                                                                 int visible, int D, float *scratch)
 {
-    largest = block_max(largest, scratch);
+    row_max = block_max(row_max, scratch);
 
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
+        row_sum += expf(score[j] - row_max);
     }
-    sum = block_sum(sum, scratch);
+    row_sum = block_sum(row_sum, scratch);
 
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
 #pragma unroll 1
         for (int j = 0; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+            out += expf(score[j] - row_max) * v[(int64_t)j * D + d];
         }
-        o[d] = out / sum;
+        o[d] = out / row_sum;
     }
 }
 // end snippet: serial
@@ -198,11 +198,11 @@ static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(atte
         }
     }
     __syncthreads();
-    const float largest = way::score(a, own, query, score);
+    const float row_max = way::score(a, own, query, score);
     if (way::SERIAL) {
-        softmax_times_v_serially(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v_serially(score, row_max, own.v, own.o, own.visible, a.D, scratch);
     } else {
-        softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
     }
 }
 

@@ -64,19 +64,19 @@ static __device__ __forceinline__ void score_keys_by_warp(const float *query, co
 static __device__ __forceinline__ void softmax_by_warp(float *score, int visible, int Sk)
 {
     const int lane = threadIdx.x % 32;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = lane; j < visible; j += 32) {
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    largest = warp_max(largest);
-    float sum = 0.0f;
+    row_max = warp_max(row_max);
+    float row_sum = 0.0f;
     for (int j = lane; j < visible; j += 32) {
-        score[j] = expf(score[j] - largest);
-        sum += score[j];
+        score[j] = expf(score[j] - row_max);
+        row_sum += score[j];
     }
-    sum = warp_sum(sum);
+    row_sum = warp_sum(row_sum);
     for (int j = lane; j < Sk; j += 32) {
-        score[j] = j < visible ? score[j] / sum : 0.0f;
+        score[j] = j < visible ? score[j] / row_sum : 0.0f;
     }
 }
 

@@ -9,11 +9,11 @@
 // --- From the log's separate to ours -------------------------------------------------------------
 
 // query [D], k [Sk][D], both rotated -> score [visible], one key per thread, 16 bytes per load.
-// Returns the thread's largest score.
+// Returns the thread's row_max.
 static __device__ __forceinline__ float score_keys_float4(attention_args a, block_rows own,
                                                           const float *query, float *score)
 {
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
         const float4 *query4 = (const float4 *)query;
         const float4 *key4 = (const float4 *)(own.k + (int64_t)j * a.D);
@@ -22,9 +22,9 @@ static __device__ __forceinline__ float score_keys_float4(attention_args a, bloc
             dot += dot_four(query4[d], key4[d]);
         }
         score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
+        row_max = fmaxf(row_max, score[j]);
     }
-    return largest;
+    return row_max;
 }
 
 // q [H][Sq][D], k [H][Sk][D], both rotated, v [H][Sk][D] -> o [H][Sq][D]; q stays in global memory
@@ -36,8 +36,8 @@ static __global__ void attention_unstaged(attention_args a)
     __shared__ float scratch[THREADS];
     const block_rows own = rows_of_block(a);
 
-    const float largest = score_rotated_keys(a, own, own.q, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_rotated_keys(a, own, own.q, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // The same, 16 bytes per load in the dot product
@@ -47,8 +47,8 @@ static __global__ void attention_unstaged_float4(attention_args a)
     __shared__ float scratch[THREADS];
     const block_rows own = rows_of_block(a);
 
-    const float largest = score_keys_float4(a, own, own.q, score);
-    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float row_max = score_keys_float4(a, own, own.q, score);
+    softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // snippet: synchronise
@@ -181,19 +181,19 @@ static __device__ __forceinline__ void add_values(const float *probability, cons
 
 // As softmax_times_v, but score becomes the probabilities first.
 // cost: one exponential per key; the baseline has one per key and column
-static __device__ __forceinline__ void softmax_times_v_once(float *score, float largest,
+static __device__ __forceinline__ void softmax_times_v_once(float *score, float row_max,
                                                             const float *v, float *o, int visible,
                                                             int D, float *scratch)
 {
-    largest = block_max(largest, scratch);
-    float sum = 0.0f;
+    row_max = block_max(row_max, scratch);
+    float row_sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        score[j] = expf(score[j] - largest);
-        sum += score[j];
+        score[j] = expf(score[j] - row_max);
+        row_sum += score[j];
     }
-    sum = block_sum(sum, scratch);
+    row_sum = block_sum(row_sum, scratch);
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        score[j] /= sum;
+        score[j] /= row_sum;
     }
     __syncthreads();
     add_values(score, v, o, visible, D);
@@ -232,12 +232,12 @@ static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(atte
 
     rotate_query(a, own, query);
     __syncthreads();
-    const float largest = way::FLOAT4 ? score_keys_float4(a, own, query, score)
+    const float row_max = way::FLOAT4 ? score_keys_float4(a, own, query, score)
                                       : score_rotated_keys(a, own, query, score);
     if (way::ONCE) {
-        softmax_times_v_once(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v_once(score, row_max, own.v, own.o, own.visible, a.D, scratch);
     } else {
-        softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
     }
 }
 

@@ -50,22 +50,22 @@ static __device__ void softmax_of_shares(float *score, float *probability, int m
                                          int keys, int pitch, float scale)
 {
     const int lane = threadIdx.x % 32;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = lane; j < visible; j += 32) {
         float sum = 0.0f;
         for (int i = 0; i < SHARES; i++) {
             sum += score[(i * SOFTMAX_ROWS + m) * pitch + j];
         }
         score[m * pitch + j] = sum * scale;
-        largest = fmaxf(largest, sum * scale);
+        row_max = fmaxf(row_max, sum * scale);
     }
-    largest = warp_max(largest);
-    float sum = 0.0f;
+    row_max = warp_max(row_max);
+    float row_sum = 0.0f;
     for (int j = lane; j < visible; j += 32) {
-        score[m * pitch + j] = expf(score[m * pitch + j] - largest);
-        sum += score[m * pitch + j];
+        score[m * pitch + j] = expf(score[m * pitch + j] - row_max);
+        row_sum += score[m * pitch + j];
     }
-    const float share = 1.0f / warp_sum(sum);
+    const float share = 1.0f / warp_sum(row_sum);
     for (int j = lane; j < keys; j += 32) {
         probability[j * SOFTMAX_ROWS + m] = j < visible ? score[m * pitch + j] * share : 0.0f;
     }

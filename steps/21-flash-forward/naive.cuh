@@ -51,26 +51,26 @@ static __global__ void softmax_and_lse(float *s, float *lse, int64_t rows, int S
     }
     s += row * Sk;
 
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int j = lane; j < Sk; j += 32) {
-        largest = fmaxf(largest, s[j]);
+        row_max = fmaxf(row_max, s[j]);
     }
-    largest = warp_max(largest);
+    row_max = warp_max(row_max);
 
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     for (int j = lane; j < Sk; j += 32) {
-        s[j] = expf(s[j] - largest);
-        sum += s[j];
+        s[j] = expf(s[j] - row_max);
+        row_sum += s[j];
     }
-    sum = warp_sum(sum);
+    row_sum = warp_sum(row_sum);
 
     // A query that sees no key has probabilities of 0, and the logarithm of their sum is -Inf.
-    const bool sees_some = largest > -INFINITY;
+    const bool sees_some = row_max > -INFINITY;
     for (int j = lane; j < Sk; j += 32) {
-        s[j] = sees_some ? s[j] / sum : 0.0f;
+        s[j] = sees_some ? s[j] / row_sum : 0.0f;
     }
     if (lane == 0) {
-        lse[row] = sees_some ? largest + logf(sum) : -INFINITY;
+        lse[row] = sees_some ? row_max + logf(row_sum) : -INFINITY;
     }
 }
 

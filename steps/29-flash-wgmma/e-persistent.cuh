@@ -44,8 +44,8 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int blocks,
 // left. A launch resets both to zero for the next.
 static __device__ int counters[2];
 
-typedef void weigh_function(float (*s)[4], float *row_max, float *row_sum, float *correction,
-                            float scale);
+typedef void softmax_function(float (*s)[4], float *row_max, float *row_sum, float *correction,
+                              float scale);
 
 // The producer: loads the queries of one work tile after the other, and their tiles of keys and
 // values.
@@ -57,7 +57,7 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
 
 // A consumer warpgroup: its 64 rows of a work tile, whose rows begin at block_row -> o, and lse,
 // that of the head. step: counts the tiles of all work tiles.
-template <int D, int WARPGROUPS, weigh_function SOFTMAX>
+template <int D, int WARPGROUPS, softmax_function SOFTMAX>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
                  int head, int block_row, int &step, int Sq, int Sk, bool causal, float scale);
@@ -65,7 +65,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; only one launch may run at a time
 // cost: as d-overlap
-template <int D, int WARPGROUPS, bool NEXT_EARLY, weigh_function SOFTMAX>
+template <int D, int WARPGROUPS, bool NEXT_EARLY, softmax_function SOFTMAX>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
@@ -149,7 +149,7 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
     // end snippet: last
 }
 
-template <int D, int WARPGROUPS, weigh_function SOFTMAX>
+template <int D, int WARPGROUPS, softmax_function SOFTMAX>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
                  int head, int block_row, int &step, int Sq, int Sk, bool causal, float scale)
