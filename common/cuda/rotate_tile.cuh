@@ -7,9 +7,9 @@
 #include "cuda/rotate_halves.cuh"
 
 // snippet: rotate-tile
-// What a thread rotates in its first row of a tile: the four neighbours from element 4 * four on,
-// in the first half of the row, and their partners. They stand `at` and at ^ D / 2 halves from the
-// start of the row.
+// The place of a thread in its first row of a tile. It rotates four neighbours, from element 4 *
+// four on in the first half of the row, and their partners. They stand `at` and at ^ D / 2 halves
+// from the start of the row.
 struct thread_place {
     int row, four, at;
 };

@@ -15,8 +15,8 @@
  *          shared memory at D = 64: a tenth gained.
  * Outcome  Each rung from c on gains, and the swizzle (c) most. Shared tiles (b) gain nothing: the
  *          conflicts take what the cache saves. P in registers (e) gains more than the bytes that
- *          it saves. At D = 128 the compiler lacks two registers for e: it reloads both per tile. The
- *          last rung is level with FlashAttention-2, and far from Hopper's own instructions.
+ *          it saves. At D = 128 the compiler lacks two registers for e, and reloads both per tile.
+ *          The last rung is level with FlashAttention-2, and far from Hopper's own instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
