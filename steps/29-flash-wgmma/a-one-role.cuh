@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
-    const float scale = 1.4426950408889634f / sqrtf((float)D);    // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                  // to exponents of 2
     const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
     const int tiles = max(0, (block_keys + KEYS - 1) / KEYS);
     // Keys that the warpgroup's first row sees. Tiles from whole_tiles on need the mask.

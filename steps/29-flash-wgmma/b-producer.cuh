@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int block_keys = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
     const work_tile work = {head, block_row, max(0, (block_keys + KEYS - 1) / KEYS)};
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
     init_barriers<WARPGROUPS, STAGES, Q_STAGES>(m);
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();

@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS - 1) {
         named_arrive(HANDOFF_BARRIER, 256); // passes the first turn to the first warpgroup
     }
-    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
     int step = 0;
     for (int iteration = 0;; iteration++) {
         barrier_wait(m.q_full, iteration % 2);

@@ -191,7 +191,7 @@ attend_work_tiles(char *memory, const block_memory &m, const CUtensorMap *o_map,
     constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
     constexpr int Q_STAGES = stages_of_queries<WARPGROUPS>(), Q_TILE = 64 * D * 2; // bytes
     const bool leader = threadIdx.x % 128 == 0;                      // speaks for its warpgroup
-    const float scale = 1.4426950408889634f / sqrtf((float)D);       // to exponents of 2
+    const float scale = LOG2E / sqrtf((float)D);                     // to exponents of 2
     const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // in the work tile
     // Angles of the first work tile are loaded while its queries come.
     work_tile now = first_work_tile<WARPGROUPS>(s);
