@@ -1,5 +1,5 @@
-/* rope_op_chain.cuh: RoPE as a chain of five operations, each its own kernel, as in step 16. Steps 17
- * and 18 are compared with it.
+/* rope_op_chain.cuh: RoPE as a chain of five operations, each its own kernel, as in step 16.
+ * Steps 17 and 18 are compared with it.
  */
 #pragma once
 
