@@ -16,7 +16,7 @@
  *          exponentials are the limit at D = 64, an eighth fewer is a twentieth. g: two sizes, and
  *          tiles left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
  * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: softmaxes coincide. d
- *          gains an eighth at D = 128, e by its order under a mask, g with few work tiles. f loses.
+ *          gains a ninth at D = 128, e by its order under a mask, g with few work tiles. f loses.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
