@@ -118,16 +118,16 @@ static bool predicted_max(const kf_run *run, const kf_diagnosis *seen, char *why
 // --- Tables --------------------------------------------------------------------------------------
 
 static const kf_case cases[] = {
-    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128}},
-    {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
-    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512}},
-    {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
+    KF_CASE("D128", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 128),
+    KF_CASE("D64", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 64),
+    KF_CASE("D512", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 512),
+    KF_CASE("D2048", KF_TIMED, .H = 4, .Sq = 64, .Sk = 64, .D = 2048),
     // 16 keys: warp 0 has all of them, and half of the output is not finite.
-    {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
-    {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
+    KF_CASE("D64-S16", KF_VERIFY_ONLY, .H = 4, .Sq = 16, .Sk = 16, .D = 64),
+    KF_CASE("odd", KF_VERIFY_ONLY, .H = 3, .Sq = 37, .Sk = 77, .D = 80),
     // S33: one key belongs to warp 1. Then more keys than threads, so that every warp has some.
-    {.name = "S33", .shape = {.H = 2, .Sq = 5, .Sk = 33, .D = 64}, .flags = KF_VERIFY_ONLY},
-    {.name = "S300", .shape = {.H = 2, .Sq = 5, .Sk = 300, .D = 256}, .flags = KF_VERIFY_ONLY},
+    KF_CASE("S33", KF_VERIFY_ONLY, .H = 2, .Sq = 5, .Sk = 33, .D = 64),
+    KF_CASE("S300", KF_VERIFY_ONLY, .H = 2, .Sq = 5, .Sk = 300, .D = 256),
 };
 
 static const kf_variant variants[] = {

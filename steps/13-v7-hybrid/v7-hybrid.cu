@@ -269,12 +269,8 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {
 // The grid of the ladder is 256 blocks: at most two on each of 132 multiprocessors. With 12 heads
 // it is six. D44: a multiple of 4 and not of 8.
 static const kf_case own_cases[] = {
-    {.name = "D2048-R128-H12",
-     .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
-     .flags = KF_LARGE},
-    {.name = "D44",
-     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20},
-     .flags = KF_VERIFY_ONLY},
+    KF_CASE("D2048-R128-H12", KF_LARGE, .H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128),
+    KF_CASE("D44", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20),
 };
 
 int main(int argc, char **argv)

@@ -283,9 +283,8 @@ static const kf_case cases[] = {
     MATRIX(16384),
     MATRIX(32768),
     MATRIX(65536),
-    {.name = "D64-S65536",
-     .shape = {.B = 4, .H = 8, .Sq = 65536, .Sk = 65536, .D = 64},
-     .flags = KF_LARGE | KF_VERIFY_ONLY},
+    KF_CASE("D64-S65536", KF_LARGE | KF_VERIFY_ONLY, .B = 4, .H = 8, .Sq = 65536, .Sk = 65536,
+            .D = 64),
 };
 
 static const kf_variant variants[] = {
