@@ -1,4 +1,4 @@
-/* flash_backward.cuh: arguments of the backward kernels of steps 24 to 27, and the tile products
+/* flash_backward.cuh: arguments of the backward kernels of steps 24 to 37, and the tile products
  * that they use. Fragments, g and t: tensor_cores.cuh. Tiles are swizzled as in step 22: chunk c of
  * 16 bytes of a row stands at c ^ row % 8.
  */

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // The addresses that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
+    // The offsets that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2

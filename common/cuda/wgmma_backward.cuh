@@ -135,7 +135,7 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     wgmma_commit();
     wgmma_wait<1>(); // for dq
     fence_registers(f.dq);
-    // And that the other buffer has been read, for dq is there.
+    // This half of dS is there, and the other buffer has been read, for dq is there.
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
         barrier_arrive(m.ds_full + 8 * stage);

@@ -24,7 +24,7 @@ static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small_til
 } // namespace work_tiles
 
 // snippet: at-once
-// How many heads run at a time: as many as have their keys and values in half of the L2 cache.
+// How many heads run at a time: as many as have their keys and values in 16 MB of the L2 cache.
 // Without a mask all rows are equally long, and it is one.
 static inline int heads_at_once(const kf_shape *s)
 {

@@ -1,4 +1,5 @@
-/* queries_and_keys.cuh: rows of q, k, v and the tables, as all rungs load them, and scores. */
+/* queries_and_keys.cuh: rows of q, k, v and the tables, and scores. Rung d loads
+ * its queries in its own way, and no table. */
 #pragma once
 
 #include "decode_args.cuh"

@@ -11,7 +11,7 @@ namespace scalar
 {
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8
+//     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D]
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, one warp per 16
 // STRIPS keys. cost: five products, 10 D flops, and one exponential per score; 4 D bytes of atomic
 // additions per query and block

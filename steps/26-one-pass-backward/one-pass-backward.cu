@@ -115,7 +115,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// --- Tables --------------------------------------------------------------------------------------
+// --- Variants that explain -----------------------------------------------------------------------
 
 template <int D, int ROWS, int KEYS, int WARPS>
 static void launch_dq(job j)
@@ -170,6 +170,8 @@ static const char *refused(const kf_case *c, char *why, size_t size)
                             : refused_here((const void *)vector::backward<128, KEYS, ROWS, WARPS>,
                                            bytes_of_block<128, KEYS, ROWS>(), why, size);
 }
+
+// --- Tables --------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {

@@ -215,7 +215,7 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     fence_registers(f.dq);
     // end snippet: late
     // solution: told -- say that this half of dS is there
-    // And that the other buffer has been read, for dq is there.
+    // This half of dS is there, and the other buffer has been read, for dq is there.
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
         barrier_arrive(m.ds_full + 8 * stage);

@@ -132,7 +132,8 @@ static kf_cost cost(const kf_case *c)
     LENGTHS(pass, 64, "", false), LENGTHS(pass, 64, "-causal", true),                              \
         LENGTHS(pass, 128, "", false), LENGTHS(pass, 128, "-causal", true)
 
-// An odd shape of one batch; flash_cases.h and flash_backward_cases.h say what it is for.
+// An odd shape of one batch. flash_cases.h, flash_backward_cases.h and the cases of steps 29 and 30
+// say what it is for.
 #define ODD(pass, case_name, heads, queries, keys, d, mask, more)                                  \
     {                                                                                              \
         .name = #pass "-" case_name,                                                               \
@@ -152,7 +153,7 @@ static const kf_case cases[] = {
     ODD(forward, "odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),
     ODD(forward, "odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),
     ODD(forward, "two-blocks-D128", 1, 275, 84, 128, true, 0),
-    ODD(forward, "long-D128", 1, 5, 448, 128, true, 0),
+    ODD(forward, "long-D128", 1, 5, 448, 128, true, 0), /* each stage is filled twice */
     ODD(forward, "rising", 1, 70, 300, 64, false, KF_RISING),
     ODD(forward, "falling", 1, 70, 300, 64, false, KF_FALLING),
     ODD(forward, "uneven-heads", 3, 450, 70, 64, true, 0),
@@ -175,6 +176,7 @@ static const kf_case cases[] = {
     ODD(backward, "odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),
     ODD(backward, "mask-edge", 1, 66, 448, 64, true, 0),
     ODD(backward, "two-blocks", 1, 275, 84, 64, true, 0),
+    /* The first key is seen from query 127 on, the last one of a tile. */
     ODD(backward, "first-seen", 1, 130, 3, 64, true, 0),
     ODD(backward, "negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),
     ODD(backward, "uneven-heads", 3, 131, 150, 64, true, 0),

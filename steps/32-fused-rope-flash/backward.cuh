@@ -1,4 +1,4 @@
-/* The backward pass of step 32: tiled_backward.cuh's kernels, in which tiles are rotated, and
+/* The backward pass of step 32: attention_backward.cuh's kernels, in which tiles are rotated, and
  * gradients rotated back. y = R x is a rotated row, so the gradient by x is R^T times the gradient
  * by y: it is rotated by minus the angle. */
 #pragma once

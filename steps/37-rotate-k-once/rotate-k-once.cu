@@ -350,7 +350,7 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
     /* Three warpgroups: work tiles alternate between two places; and work tiles of two sizes. */
     KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
-    /* No head's q and sums of dq fit into their share of the cache: heads_at_once finds 0. */
+    /* No head's q, dout and sums of dq fit into the cache: job_heads_at_once takes one anyway. */
     KF_ROPE_FLASH_CASE(backward, "tall", 1, 2, 137, 137, 128, true, 0, 0),
     /* Five tiles of queries: each stage is filled again, and its parity repeats. */
     KF_ROPE_FLASH_CASE(backward, "five-tiles", 1, 1, 260, 260, 128, true, 0, 0),

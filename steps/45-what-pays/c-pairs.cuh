@@ -24,7 +24,7 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
     const half *w = m.w + (int64_t)r * m.columns;
     const half *x = of_up ? normed2 : normed1;
     const float bias = __half2float(m.bias[r]);
-    let_next_begin();
+    let_next_begin(); // for rung f: if started SERIAL, neither of the two has an effect
     wait_for_previous();
     const float sum = warp_sum(partial_dot(w, x, m.columns, lane * 8, 32 * 8));
     if (lane == 0) {

@@ -61,6 +61,10 @@ compare() {
             /;$/ { held = found = "" }
             found && /{$/ { printf "\n%s", held; held = found = ""; inside = 1 }' "$dir/$side" >"$dir/$side.story"
     done
+    if [ -n "$kernels" ] && [ ! -s "$dir/after.story" ]; then
+        echo "$1 defines no kernel: it calls those that its lines with #include name."
+        return 0
+    fi
     diff -u -L "$3" -L "$4" "$dir/before.story" "$dir/after.story" || [ $? -eq 1 ]
 }
 

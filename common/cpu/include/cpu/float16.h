@@ -3,7 +3,7 @@
  * Every operation is computed in double and rounded once to nearest even. That gives the correctly
  * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
  * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right.
- */
+ * hexp, hrsqrt and the like are as exact as the double that they round. */
 #pragma once
 
 #include "cuda_runtime.h"

@@ -61,7 +61,7 @@ struct call {
     int variant; /* tells similar functions apart */
 };
 
-/* The types of OpenBLAS: name of the type here, of the function there, how it gets scalars. */
+/* Types: letter of cuBLAS, of OpenBLAS, C type, its number, how OpenBLAS gets scalars. */
 #define BLAS_VALUE_S(u) (u).s
 #define BLAS_VALUE_D(u) (u).d
 #define BLAS_VALUE_C(u) &(u).c

@@ -1,5 +1,5 @@
-/* cuBLAS: vector operations. x has increment lda; y has ldb, or ldc if it is written; a result
- * is at c. */
+/* cuBLAS: vector operations. x has increment lda, y ldb, and what is written ldc; a result is at
+ * c. alpha and beta of rot are cosine and sine; k of a norm says which. */
 #include "libraries/blas/blas.h"
 
 #include <math.h>
