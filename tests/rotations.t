@@ -51,7 +51,7 @@ sub table {
     my $cases = slurp("common/problems/rope_flash_cases.h");
     my @lines = ("# by formula: tests/rotations.t",
         join("\t", qw(B H S D rows keys k_rotations times_each table_gb kv_gb pass_gb)));
-    my @shapes = $cases =~ /KF_ROPE_FLASH_ONE\(pass, (\d+), (\d+), (\d+), (\d+), \w+\)/g;
+    my @shapes = $cases =~ /KF_ROPE_FLASH_SQUARE\(pass, (\d+), (\d+), (\d+), (\d+), \w+\)/g;
     while (my ($B, $H, $S, $D) = splice @shapes, 0, 4) {
         for my $tile ([256, 64], [128, 64], [64, 64], [64, 32], [32, 32]) {
             my ($rotated) = rotated_keys($S, $S, 1, @$tile);

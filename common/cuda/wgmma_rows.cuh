@@ -9,7 +9,7 @@
 #include "cuda/wgmma.cuh"
 
 // Numbers of named barriers, of each kind one per consumer warpgroup; 0 is __syncthreads. HANDOFF:
-// a warpgroup waits for its turn, 256 threads with those that pass it on. WARPGROUP: its 128
+// a warpgroup waits until another hands it the tensor cores (256 threads: both). WARPGROUP: its 128
 // threads meet.
 enum { HANDOFF_BARRIER = 1, WARPGROUP_BARRIER = 4 };
 

@@ -26,53 +26,53 @@
         KF_FLASH_LENGTHS(KF_FLASH_CAUSAL_WITH, 128, more, at_8192)
 #define KF_FLASH_TIMED KF_FLASH_TIMED_WITH(0, 0)
 
-#define KF_FLASH_ONE(case_name, heads, queries, keys, d, mask, more)                               \
+#define KF_FLASH_CASE(case_name, heads, queries, keys, d, mask, more)                              \
     KF_CASE(case_name, KF_VERIFY_ONLY | (more), .B = 1, .H = heads, .Sq = queries, .Sk = keys,     \
             .D = d, .causal = mask)
 #define KF_FLASH_ODD                                                                               \
-    KF_FLASH_ONE("small", 2, 128, 128, 64, false, 0),                                              \
-        KF_FLASH_ONE("small-causal", 2, 128, 128, 64, true, 0),                                    \
-        KF_FLASH_ONE("small-D128", 2, 128, 128, 128, false, 0),                                    \
+    KF_FLASH_CASE("small", 2, 128, 128, 64, false, 0),                                             \
+        KF_FLASH_CASE("small-causal", 2, 128, 128, 64, true, 0),                                   \
+        KF_FLASH_CASE("small-D128", 2, 128, 128, 128, false, 0),                                   \
         KF_CASE("odd", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64),               \
         KF_CASE("odd-causal", KF_VERIFY_ONLY, .B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64,         \
                 .causal = true),                                                                   \
-        KF_FLASH_ONE("odd-D128", 1, 129, 129, 128, true, 0),                                       \
-        KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
-        KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \
-        KF_FLASH_ONE("odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),                         \
-        KF_FLASH_ONE("tail-63", 1, 70, 127, 64, false, 0), /* a tile of 64 lacks one key */        \
-        KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
-        KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
-        KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */      \
-        KF_FLASH_ONE("mask-edge", 1, 66, 448, 64, true,                                            \
-                     0), /* Sk - Sq is -2 modulo all tile widths */                                \
-        KF_FLASH_ONE("mask-edge-D128", 1, 66, 448, 128, true, 0),                                  \
-        KF_FLASH_ONE("two-blocks", 1, 275, 84, 64, true, 0), /* also of 256 queries */             \
-        KF_FLASH_ONE("two-blocks-D128", 1, 275, 84, 128, true, 0),                                 \
-        KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
-        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see no key */     \
-        KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \
-        KF_FLASH_ONE("one-query", 2, 1, 301, 64, true, 0),                                         \
-        KF_FLASH_ONE("one-query-D128", 1, 1, 130, 128, false, 0),                                  \
-        KF_FLASH_ONE("one-key", 1, 5, 1, 64, false, 0),                                            \
-        KF_FLASH_ONE("one-key-causal", 1, 5, 1, 128, true, 0),                                     \
-        KF_FLASH_ONE("steep", 2, 129, 129, 64, true, KF_STEEP),                                    \
-        KF_FLASH_ONE("steep-D128", 1, 70, 129, 128, false, KF_STEEP),                              \
-        KF_FLASH_ONE("rising", 1, 70, 300, 64, false, KF_RISING),                                  \
-        KF_FLASH_ONE("rising-D128", 1, 129, 200, 128, true, KF_RISING),                            \
-        KF_FLASH_ONE("falling", 1, 70, 300, 64, false, KF_FALLING),                                \
-        KF_FLASH_ONE("falling-D128", 1, 70, 200, 128, false, KF_FALLING),                          \
-        KF_FLASH_ONE("falling-long", 1, 16, 16384, 64, false, KF_FALLING | KF_FLAT | KF_CHECKED),  \
-        KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
-        KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
-        KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
-        KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_ONE_HOT),                               \
-        KF_FLASH_ONE("one-hot-causal", 1, 150, 130, 128, true, KF_ONE_HOT),                        \
-        KF_FLASH_ONE("one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),              \
-        KF_FLASH_ONE("integers", 1, 100, 255, 64, false, KF_INTEGERS),                             \
-        KF_FLASH_ONE("integers-causal", 1, 131, 150, 128, true, KF_INTEGERS),                      \
-        KF_FLASH_ONE("odd-integers", 1, 100, 255, 64, false, KF_INTEGERS | KF_ODD),                \
-        KF_FLASH_ONE("odd-integers-D128", 1, 40, 510, 128, true, KF_INTEGERS | KF_ODD),            \
-        KF_FLASH_ONE("ones", 1, 70, 300, 64, false, KF_ONES),                                      \
-        KF_FLASH_ONE("ones-D128", 2, 33, 500, 128, true, KF_ONES),                                 \
-        KF_FLASH_ONE("integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE)
+        KF_FLASH_CASE("odd-D128", 1, 129, 129, 128, true, 0),                                      \
+        KF_FLASH_CASE("odd-long", 1, 333, 333, 64, true, 0),                                       \
+        KF_FLASH_CASE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                             \
+        KF_FLASH_CASE("odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),                        \
+        KF_FLASH_CASE("tail-63", 1, 70, 127, 64, false, 0), /* a tile of 64 lacks one key */       \
+        KF_FLASH_CASE("few-queries", 2, 33, 200, 64, true, 0),                                     \
+        KF_FLASH_CASE("few-queries-D128", 1, 5, 131, 128, true, 0),                                \
+        KF_FLASH_CASE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */     \
+        KF_FLASH_CASE("mask-edge", 1, 66, 448, 64, true,                                           \
+                      0), /* Sk - Sq is -2 modulo all tile widths */                               \
+        KF_FLASH_CASE("mask-edge-D128", 1, 66, 448, 128, true, 0),                                 \
+        KF_FLASH_CASE("two-blocks", 1, 275, 84, 64, true, 0), /* also of 256 queries */            \
+        KF_FLASH_CASE("two-blocks-D128", 1, 275, 84, 128, true, 0),                                \
+        KF_FLASH_CASE("more-queries", 1, 150, 70, 64, false, 0),                                   \
+        KF_FLASH_CASE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see no key */    \
+        KF_FLASH_CASE("no-key-D128", 1, 45, 19, 128, true, 0),                                     \
+        KF_FLASH_CASE("one-query", 2, 1, 301, 64, true, 0),                                        \
+        KF_FLASH_CASE("one-query-D128", 1, 1, 130, 128, false, 0),                                 \
+        KF_FLASH_CASE("one-key", 1, 5, 1, 64, false, 0),                                           \
+        KF_FLASH_CASE("one-key-causal", 1, 5, 1, 128, true, 0),                                    \
+        KF_FLASH_CASE("steep", 2, 129, 129, 64, true, KF_STEEP),                                   \
+        KF_FLASH_CASE("steep-D128", 1, 70, 129, 128, false, KF_STEEP),                             \
+        KF_FLASH_CASE("rising", 1, 70, 300, 64, false, KF_RISING),                                 \
+        KF_FLASH_CASE("rising-D128", 1, 129, 200, 128, true, KF_RISING),                           \
+        KF_FLASH_CASE("falling", 1, 70, 300, 64, false, KF_FALLING),                               \
+        KF_FLASH_CASE("falling-D128", 1, 70, 200, 128, false, KF_FALLING),                         \
+        KF_FLASH_CASE("falling-long", 1, 16, 16384, 64, false, KF_FALLING | KF_FLAT | KF_CHECKED), \
+        KF_FLASH_CASE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                              \
+        KF_FLASH_CASE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                       \
+        KF_FLASH_CASE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                             \
+        KF_FLASH_CASE("one-hot", 2, 100, 256, 64, false, KF_ONE_HOT),                              \
+        KF_FLASH_CASE("one-hot-causal", 1, 150, 130, 128, true, KF_ONE_HOT),                       \
+        KF_FLASH_CASE("one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),             \
+        KF_FLASH_CASE("integers", 1, 100, 255, 64, false, KF_INTEGERS),                            \
+        KF_FLASH_CASE("integers-causal", 1, 131, 150, 128, true, KF_INTEGERS),                     \
+        KF_FLASH_CASE("odd-integers", 1, 100, 255, 64, false, KF_INTEGERS | KF_ODD),               \
+        KF_FLASH_CASE("odd-integers-D128", 1, 40, 510, 128, true, KF_INTEGERS | KF_ODD),           \
+        KF_FLASH_CASE("ones", 1, 70, 300, 64, false, KF_ONES),                                     \
+        KF_FLASH_CASE("ones-D128", 2, 33, 500, 128, true, KF_ONES),                                \
+        KF_FLASH_CASE("integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE)

@@ -9,7 +9,7 @@
 
 #include "rope_flash.h"
 
-#define KF_ROPE_FLASH_ONE(pass, b, h, s, d, more)                                                  \
+#define KF_ROPE_FLASH_SQUARE(pass, b, h, s, d, more)                                               \
     {                                                                                              \
         .name = #pass "-D" #d "-S" #s,                                                             \
         .shape = {.B = b, .H = h, .Sq = s, .Sk = s, .D = d, .R = d, .causal = true},               \
@@ -17,19 +17,20 @@
     }
 /* more: further flags of cases from S = 2048 on. */
 #define KF_ROPE_FLASH_D64(pass, more)                                                              \
-    KF_ROPE_FLASH_ONE(pass, 4, 8, 512, 64, 0), KF_ROPE_FLASH_ONE(pass, 4, 8, 1024, 64, 0),         \
-        KF_ROPE_FLASH_ONE(pass, 2, 8, 2048, 64, more),                                             \
-        KF_ROPE_FLASH_ONE(pass, 2, 8, 4096, 64, more),                                             \
-        KF_ROPE_FLASH_ONE(pass, 1, 8, 8192, 64, more)
+    KF_ROPE_FLASH_SQUARE(pass, 4, 8, 512, 64, 0), KF_ROPE_FLASH_SQUARE(pass, 4, 8, 1024, 64, 0),   \
+        KF_ROPE_FLASH_SQUARE(pass, 2, 8, 2048, 64, more),                                          \
+        KF_ROPE_FLASH_SQUARE(pass, 2, 8, 4096, 64, more),                                          \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 8, 8192, 64, more)
 #define KF_ROPE_FLASH_D128(pass, more)                                                             \
-    KF_ROPE_FLASH_ONE(pass, 4, 32, 512, 128, 0), KF_ROPE_FLASH_ONE(pass, 4, 32, 1024, 128, 0),     \
-        KF_ROPE_FLASH_ONE(pass, 2, 32, 2048, 128, more),                                           \
-        KF_ROPE_FLASH_ONE(pass, 2, 32, 4096, 128, more),                                           \
-        KF_ROPE_FLASH_ONE(pass, 1, 32, 8192, 128, more),                                           \
-        KF_ROPE_FLASH_ONE(pass, 1, 32, 16384, 128, more),                                          \
-        KF_ROPE_FLASH_ONE(pass, 1, 16, 32768, 128, more),                                          \
-        KF_ROPE_FLASH_ONE(pass, 1, 8, 65536, 128, more),                                           \
-        KF_ROPE_FLASH_ONE(pass, 1, 4, 131072, 128, more)
+    KF_ROPE_FLASH_SQUARE(pass, 4, 32, 512, 128, 0),                                                \
+        KF_ROPE_FLASH_SQUARE(pass, 4, 32, 1024, 128, 0),                                           \
+        KF_ROPE_FLASH_SQUARE(pass, 2, 32, 2048, 128, more),                                        \
+        KF_ROPE_FLASH_SQUARE(pass, 2, 32, 4096, 128, more),                                        \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 32, 8192, 128, more),                                        \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 32, 16384, 128, more),                                       \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 16, 32768, 128, more),                                       \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 8, 65536, 128, more),                                        \
+        KF_ROPE_FLASH_SQUARE(pass, 1, 4, 131072, 128, more)
 #define KF_ROPE_FLASH_TIMED(pass, more)                                                            \
     KF_ROPE_FLASH_D64(pass, more), KF_ROPE_FLASH_D128(pass, more)
 

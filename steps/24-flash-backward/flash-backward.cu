@@ -323,8 +323,8 @@ static const kf_case cases[] = {
     LENGTHS(KF_FLASH_SQUARE, 128),
     LENGTHS(KF_FLASH_CAUSAL, 128),
     KF_FLASH_BACKWARD_ODD,
-    KF_FLASH_ONE("made", 1, 70, 100, 64, true, KF_BY_KERNEL),
-    KF_FLASH_ONE("made-D128", 1, 20, 70, 128, false, KF_BY_KERNEL),
+    KF_FLASH_CASE("made", 1, 70, 100, 64, true, KF_BY_KERNEL),
+    KF_FLASH_CASE("made-D128", 1, 20, 70, 128, false, KF_BY_KERNEL),
 };
 
 #define DQ(rows, keys, warps)                                                                      \

@@ -67,12 +67,12 @@ static void setup(kf_run *run)
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,
                                 // Blocks of two heads together, then of one.
-                                KF_FLASH_ONE("uneven-heads", 3, 131, 150, 64, true, 0),
+                                KF_FLASH_CASE("uneven-heads", 3, 131, 150, 64, true, 0),
                                 // The first query that sees a block of keys is not a tile's first.
-                                KF_FLASH_ONE("mask-within-tiles", 1, 200, 150, 64, true, 0),
+                                KF_FLASH_CASE("mask-within-tiles", 1, 200, 150, 64, true, 0),
                                 // A stage that is filled three times.
-                                KF_FLASH_ONE("many-tiles", 1, 641, 5, 64, false, 0),
-                                KF_FLASH_ONE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
+                                KF_FLASH_CASE("many-tiles", 1, 641, 5, 64, false, 0),
+                                KF_FLASH_CASE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
 
 static const kf_variant variants[] = {
     {.name = "a-red",

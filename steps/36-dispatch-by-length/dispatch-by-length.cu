@@ -125,12 +125,12 @@ static const char forward[] = "the pass that cases are of";
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
     // Lengths in between, where the two ways may cross.
-    KF_ROPE_FLASH_ONE(forward, 2, 8, 3072, 64, 0),
-    KF_ROPE_FLASH_ONE(forward, 1, 8, 6144, 64, 0),
-    KF_ROPE_FLASH_ONE(forward, 2, 32, 3072, 128, 0),
-    KF_ROPE_FLASH_ONE(forward, 1, 32, 6144, 128, 0),
-    KF_ROPE_FLASH_ONE(forward, 1, 32, 12288, 128, 0),
-    KF_ROPE_FLASH_ONE(forward, 1, 16, 24576, 128, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 2, 8, 3072, 64, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 1, 8, 6144, 64, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 2, 32, 3072, 128, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 1, 32, 6144, 128, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 1, 32, 12288, 128, 0),
+    KF_ROPE_FLASH_SQUARE(forward, 1, 16, 24576, 128, 0),
     KF_ROPE_FLASH_ODD(forward),
 };
 

@@ -175,7 +175,7 @@ struct worker {
     } variable[64];
     int variables;
     int bounds_threads, bounds_blocks; /* of __launch_bounds__; 0 without them */
-    uint64_t turn;                     /* counts the blocks that the worker has begun */
+    uint64_t blocks_begun;
     struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
 

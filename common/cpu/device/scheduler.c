@@ -35,8 +35,8 @@ static int pick_lane(struct worker *w, unsigned bits)
         return __builtin_ctz(bits);
     if (w->launch->order == ORDER_REVERSE)
         return 31 - __builtin_clz(bits);
-    int turn = (int)(next_random(w) >> 59);
-    return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
+    int first = (int)(next_random(w) >> 59);
+    return (__builtin_ctz(bits >> first | bits << (-first & 31)) + first) & 31;
 }
 
 enum { GONE = 0xffffffff };
@@ -298,7 +298,7 @@ static void begin_block(struct worker *w, uint64_t place)
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
-    w->turn++;
+    w->blocks_begun++;
     swap_last_error(cudaSuccess); /* errors of other blocks are not this block's */
     w->paused = 0;
     w->bounds_threads = w->bounds_blocks = 0;
@@ -385,7 +385,7 @@ static void place_as(struct worker *w, const struct worker *other)
     memcpy(w->variable, other->variable, sizeof w->variable);
 }
 
-static void turn_to(struct worker *w)
+static void begin_turn(struct worker *w)
 {
     if (w != cpu_worker)
         place_as(w, cpu_worker);
@@ -393,7 +393,7 @@ static void turn_to(struct worker *w)
 }
 
 /* Ends the block's turn. The last block that reaches the grid's barrier opens it. */
-static void turn_ends(struct worker *w)
+static void end_turn(struct worker *w)
 {
     struct launch *l = w->launch;
     const char *why = TRACE_CHECK_OR(rests(w), NULL);
@@ -430,7 +430,7 @@ static void wait_for_grid(struct worker *w)
     char why[100];
     snprintf(why, sizeof why, "barrier divergence: %llu of the grid's %llu blocks have ended",
              (unsigned long long)l->ended, (unsigned long long)l->blocks);
-    turn_to(w);
+    begin_turn(w);
     blockIdx = w->block;
     fault_stuck(w, FAULT_DIVERGENCE, why);
 }
@@ -448,7 +448,7 @@ static int resume_block(struct worker *w)
 {
     if (w->rest == AT_GRID && !is_grid_open(w))
         return 0;
-    turn_to(w);
+    begin_turn(w);
     blockIdx = w->block;
     TRACE_CHECK(block_again(w));
     if (w->rest == AT_GRID)
@@ -459,7 +459,7 @@ static int resume_block(struct worker *w)
         sched_yield(); /* a block may wait for another OS thread */
     w->rest = RESTS_NOT;
     run_block(w);
-    turn_ends(w);
+    end_turn(w);
     return 1;
 }
 
@@ -485,10 +485,10 @@ static void run_together(struct worker *home)
         if (w != home) {
             prepare(w);
             join_launch(w);
-            turn_to(w);
+            begin_turn(w);
         }
         begin_block(w, place_of(l, i));
-        turn_ends(w);
+        end_turn(w);
     }
     const struct worker *end = w ? w->beside : home;
     for (int resumed = 1; !l->error;) {

@@ -654,6 +654,9 @@ __forceinline__ void cpu_asm_out(const uint64_t *reg, T &v)
     (void)cpu_asm_fits<c, value>();
     v = cpu_value<value>(cpu_asm_get(reg));
 }
+
+/* The rewriter puts __launch_bounds__(threads, blocks) at the start of the kernel as this call. The
+ * third argument, blocks per cluster, is taken and not used. */
 inline void cpu_bounds(int threads, int blocks = 0, int = 0)
 {
     cpu_launch_bounds(threads, blocks);
@@ -861,8 +864,10 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 #undef CPU_REPORT_CACHED
 
 #ifdef CPU_TRACE
-/* The rewriter's replacements for divisions and for __device__ variables. A division of two
- * constants that the compiler knows is not counted. */
+/* count: the rewriter writes `a / b` as `a / cpu_divide() / b`. `a / cpu_divide()` is an
+ * of<A>, whose own `/ b` counts a division of floating-point numbers and divides. It writes `a /=
+ * b` as `a /= cpu_divide() = b`: the assignment makes a by<B>. A division of two constants that the
+ * compiler knows is not counted. */
 struct cpu_divide {
     template <class B>
     struct by {
@@ -896,6 +901,7 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 {
     return a = (A)(a / cpu_divide() / b.b);
 }
+/* What the rewriter puts beside a __device__ variable: it tells the instruments its address. */
 struct cpu_variable {
     template <class T>
     cpu_variable(T &v, const char *name, int kind)

@@ -12,7 +12,7 @@
  * sample by sample, as in timing.c, all variants would share one clock rate, and the one that draws
  * most would gain by the others. So here each runs alone, after the same idle time. The device also
  * gets warmer in the course of a run. So work 0, the baseline, is timed before, between and after
- * the repetitions of the others, and every second turn has the order of the repetition before it
+ * the repetitions of the others, and every second repetition has the order of the one before it
  * reversed: no variant is early or late on average. A ratio is to the mean of the two places of
  * work 0 around the repetition. A place is one work, timed once.
  *

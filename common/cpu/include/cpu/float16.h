@@ -156,20 +156,20 @@ struct __align__(4) cpu_float16x2
 /* The intrinsics with the same name for both types. */
 #define CPU_HALF cpu_float16<E, M>
 #define CPU_HALF2 cpu_float16x2<E, M>
-#define CPU_H(R, name, parameters, ...)                                                            \
+#define CPU_INTRINSIC(R, name, parameters, ...)                                                    \
     template <int E, int M>                                                                        \
     CPU_SEEN R name parameters                                                                     \
     {                                                                                              \
         return __VA_ARGS__;                                                                        \
     }
-#define CPU_H1(R, name, expression)                                                                \
+#define CPU_UNARY(R, name, expression)                                                             \
     template <int E, int M>                                                                        \
     CPU_SEEN R name(CPU_HALF a)                                                                    \
     {                                                                                              \
         typedef CPU_HALF H;                                                                        \
         return (void)sizeof(H), expression;                                                        \
     }
-#define CPU_H2(R, name, expression)                                                                \
+#define CPU_BINARY(R, name, expression)                                                            \
     template <int E, int M>                                                                        \
     CPU_SEEN R name(CPU_HALF a, CPU_HALF b)                                                        \
     {                                                                                              \
@@ -181,58 +181,58 @@ struct __align__(4) cpu_float16x2
     {                                                                                              \
         return {scalar(a.x, b.x), scalar(a.y, b.y)};                                               \
     }
-CPU_H2(CPU_HALF, __hadd, a + b)
-CPU_H2(CPU_HALF, __hadd_rn, a + b)
-CPU_H2(CPU_HALF, __hsub, a - b)
-CPU_H2(CPU_HALF, __hmul, a *b)
-CPU_H2(CPU_HALF, __hmul_rn, a *b)
-CPU_H2(CPU_HALF, __hdiv, a / b)
-CPU_H2(bool, __heq, a == b)
-CPU_H2(bool, __hne, !__hisnan(a) && !__hisnan(b) && a != b)
-CPU_H2(bool, __hlt, a < b)
-CPU_H2(bool, __hle, a <= b)
-CPU_H2(bool, __hgt, a > b)
-CPU_H2(bool, __hge, a >= b)
-CPU_H1(bool, __hisnan, a != a)
-CPU_H1(int, __hisinf, std::isinf(a.value()) ? (a.x >> 15 ? -1 : 1) : 0)
-CPU_H2(CPU_HALF, __hmax_nan, a != a || a > b ? a : b)
-CPU_H2(CPU_HALF, __hmin_nan, a != a || a < b ? a : b)
+CPU_BINARY(CPU_HALF, __hadd, a + b)
+CPU_BINARY(CPU_HALF, __hadd_rn, a + b)
+CPU_BINARY(CPU_HALF, __hsub, a - b)
+CPU_BINARY(CPU_HALF, __hmul, a *b)
+CPU_BINARY(CPU_HALF, __hmul_rn, a *b)
+CPU_BINARY(CPU_HALF, __hdiv, a / b)
+CPU_BINARY(bool, __heq, a == b)
+CPU_BINARY(bool, __hne, !__hisnan(a) && !__hisnan(b) && a != b)
+CPU_BINARY(bool, __hlt, a < b)
+CPU_BINARY(bool, __hle, a <= b)
+CPU_BINARY(bool, __hgt, a > b)
+CPU_BINARY(bool, __hge, a >= b)
+CPU_UNARY(bool, __hisnan, a != a)
+CPU_UNARY(int, __hisinf, std::isinf(a.value()) ? (a.x >> 15 ? -1 : 1) : 0)
+CPU_BINARY(CPU_HALF, __hmax_nan, a != a || a > b ? a : b)
+CPU_BINARY(CPU_HALF, __hmin_nan, a != a || a < b ? a : b)
 /* Of a number and a NaN: the number. Of two zeros with different signs: +0 is the larger. */
-CPU_H2(CPU_HALF, __hmax, a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
-CPU_H2(CPU_HALF, __hmin, a != a ? b : b != b || a < b || (a == b && a.x >> 15) ? a : b)
-CPU_H1(CPU_HALF, __hneg, -a)
-CPU_H1(CPU_HALF, __habs, H::of_bits(a.x & 0x7fffu))
-CPU_H1(CPU_HALF, hsqrt, H(std::sqrt(a.value())))
-CPU_H1(CPU_HALF, hrsqrt, H(1 / std::sqrt(a.value())))
-CPU_H1(CPU_HALF, hrcp, H(1 / a.value()))
-CPU_H1(CPU_HALF, hexp, H(std::exp(a.value())))
-CPU_H1(CPU_HALF, hexp2, H(std::exp2(a.value())))
-CPU_H1(CPU_HALF, hlog, H(std::log(a.value())))
-CPU_H1(CPU_HALF, hlog2, H(std::log2(a.value())))
-CPU_H1(CPU_HALF, hsin, H(std::sin(a.value())))
-CPU_H1(CPU_HALF, hcos, H(std::cos(a.value())))
-CPU_H1(CPU_HALF, htanh, H(std::tanh(a.value())))
-CPU_H1(CPU_HALF, hfloor, H(std::floor(a.value())))
-CPU_H1(CPU_HALF, hceil, H(std::ceil(a.value())))
-CPU_H1(CPU_HALF, htrunc, H(std::trunc(a.value())))
-CPU_H1(CPU_HALF, hrint, H(std::rint(a.value())))
+CPU_BINARY(CPU_HALF, __hmax, a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
+CPU_BINARY(CPU_HALF, __hmin, a != a ? b : b != b || a < b || (a == b && a.x >> 15) ? a : b)
+CPU_UNARY(CPU_HALF, __hneg, -a)
+CPU_UNARY(CPU_HALF, __habs, H::of_bits(a.x & 0x7fffu))
+CPU_UNARY(CPU_HALF, hsqrt, H(std::sqrt(a.value())))
+CPU_UNARY(CPU_HALF, hrsqrt, H(1 / std::sqrt(a.value())))
+CPU_UNARY(CPU_HALF, hrcp, H(1 / a.value()))
+CPU_UNARY(CPU_HALF, hexp, H(std::exp(a.value())))
+CPU_UNARY(CPU_HALF, hexp2, H(std::exp2(a.value())))
+CPU_UNARY(CPU_HALF, hlog, H(std::log(a.value())))
+CPU_UNARY(CPU_HALF, hlog2, H(std::log2(a.value())))
+CPU_UNARY(CPU_HALF, hsin, H(std::sin(a.value())))
+CPU_UNARY(CPU_HALF, hcos, H(std::cos(a.value())))
+CPU_UNARY(CPU_HALF, htanh, H(std::tanh(a.value())))
+CPU_UNARY(CPU_HALF, hfloor, H(std::floor(a.value())))
+CPU_UNARY(CPU_HALF, hceil, H(std::ceil(a.value())))
+CPU_UNARY(CPU_HALF, htrunc, H(std::trunc(a.value())))
+CPU_UNARY(CPU_HALF, hrint, H(std::rint(a.value())))
 CPU_PAIR(__hadd2, __hadd)
 CPU_PAIR(__hsub2, __hsub)
 CPU_PAIR(__hmul2, __hmul)
 CPU_PAIR(__h2div, __hdiv)
 CPU_PAIR(__hmax2, __hmax)
 CPU_PAIR(__hmin2, __hmin)
-CPU_H(CPU_HALF, __hfma, (CPU_HALF a, CPU_HALF b, CPU_HALF c), CPU_HALF::fma(a, b, c))
-CPU_H(CPU_HALF2, __hfma2, (CPU_HALF2 a, CPU_HALF2 b, CPU_HALF2 c),
-      {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)})
-CPU_H(CPU_HALF2, __hneg2, (CPU_HALF2 a), {-a.x, -a.y})
-CPU_H(CPU_HALF2, __habs2, (CPU_HALF2 a), {__habs(a.x), __habs(a.y)})
-CPU_H(float, __low2float, (CPU_HALF2 a), a.x)
-CPU_H(float, __high2float, (CPU_HALF2 a), a.y)
-CPU_H(CPU_HALF2, __lowhigh2highlow, (CPU_HALF2 a), {a.y, a.x})
-#undef CPU_H
-#undef CPU_H1
-#undef CPU_H2
+CPU_INTRINSIC(CPU_HALF, __hfma, (CPU_HALF a, CPU_HALF b, CPU_HALF c), CPU_HALF::fma(a, b, c))
+CPU_INTRINSIC(CPU_HALF2, __hfma2, (CPU_HALF2 a, CPU_HALF2 b, CPU_HALF2 c),
+              {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)})
+CPU_INTRINSIC(CPU_HALF2, __hneg2, (CPU_HALF2 a), {-a.x, -a.y})
+CPU_INTRINSIC(CPU_HALF2, __habs2, (CPU_HALF2 a), {__habs(a.x), __habs(a.y)})
+CPU_INTRINSIC(float, __low2float, (CPU_HALF2 a), a.x)
+CPU_INTRINSIC(float, __high2float, (CPU_HALF2 a), a.y)
+CPU_INTRINSIC(CPU_HALF2, __lowhigh2highlow, (CPU_HALF2 a), {a.y, a.x})
+#undef CPU_INTRINSIC
+#undef CPU_UNARY
+#undef CPU_BINARY
 #undef CPU_PAIR
 #undef CPU_HALF
 #undef CPU_HALF2

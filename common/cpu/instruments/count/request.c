@@ -8,7 +8,7 @@ enum { SECTOR = 32, BANKS = 32 };
 
 int count_sectors(const uintptr_t *p, int n, unsigned bytes)
 {
-    static __thread uint64_t table[128], turn;
+    static __thread uint64_t table[128], call;
     int count = 0;
     uint64_t last = UINT64_MAX;
     int rising = 1;
@@ -23,18 +23,18 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
         return count; /* in rising order, a sector that was left does not return */
     count = 0;
     last = UINT64_MAX;
-    if ((++turn & 0x3fffff) == 0)
+    if ((++call & 0x3fffff) == 0)
         memset(table, 0, sizeof table);
     for (int i = 0; i < n; i++)
         for (uint64_t s = p[i] / SECTOR; s <= (p[i] + bytes - 1) / SECTOR; s++) {
             if (s == last)
                 continue;
             last = s;
-            /* An entry of the current `turn` is a sector, any other is free: 42 bits are the
-             * sector, 22 the turn. */
-            uint64_t entry = s << 22 | (turn & 0x3fffff);
+            /* An entry of the current `call` is a sector, any other is free: 42 bits are the
+             * sector, 22 the call. */
+            uint64_t entry = s << 22 | (call & 0x3fffff);
             unsigned at = (unsigned)(s * 0x9e3779b97f4a7c15u >> 57);
-            while (table[at] != entry && ((table[at] ^ turn) & 0x3fffff) == 0)
+            while (table[at] != entry && ((table[at] ^ call) & 0x3fffff) == 0)
                 at = (at + 1) & 127;
             count += table[at] != entry;
             table[at] = entry;

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ = CPU_ACCESS_READ, WRITE = CPU_ACCESS_WRITE, TRIANGLE = 0 };
+/* PLACE_ONLY: of a matrix with one triangle, only the address is checked. The other triangle need
+ * not be initialized. */
+enum { READ = CPU_ACCESS_READ, WRITE = CPU_ACCESS_WRITE, PLACE_ONLY = 0 };
 
-static int keeps(const struct call *c)
+static int access_of_result(const struct call *c)
 {
     return blas_is_zero(c->scalars, &c->beta) ? WRITE : READ | WRITE;
 }
@@ -21,9 +23,9 @@ static int keeps(const struct call *c)
 static int y_is_ready(const struct call *c, int n)
 {
     const size_t size = blas_size(c->type), step = (size_t)abs(c->ldc) * size;
-    if (!blas_vector(c, "y", c->c, n, c->ldc, size, keeps(c)))
+    if (!blas_vector(c, "y", c->c, n, c->ldc, size, access_of_result(c)))
         return 0;
-    for (size_t i = 0; keeps(c) == WRITE && i < (size_t)n; i++)
+    for (size_t i = 0; access_of_result(c) == WRITE && i < (size_t)n; i++)
         memset((char *)c->c + i * step, 0, size);
     return 1;
 }
@@ -46,7 +48,7 @@ static cudaError_t run_gemv(const struct call *c)
 static cudaError_t run_symv(const struct call *c)
 {
     const size_t size = blas_size(c->type);
-    if (!blas_matrix(c, "A", c->a, c->n, c->n, c->lda, size, TRIANGLE) ||
+    if (!blas_matrix(c, "A", c->a, c->n, c->n, c->lda, size, PLACE_ONLY) ||
         !blas_vector(c, "x", c->b, c->n, c->ldb, size, READ) || !y_is_ready(c, c->n))
         return cudaErrorIllegalAddress;
     if (c->type == CUDA_R_32F)
@@ -84,17 +86,17 @@ static cudaError_t run_ger(const struct call *c)
 }
 
 /* x becomes A x, or the solution of A z = x. */
-static cudaError_t run_triangle(const struct call *c)
+static cudaError_t run_trmv_trsv(const struct call *c)
 {
     const size_t size = blas_size(c->type);
-    if (!blas_matrix(c, "A", c->a, c->n, c->n, c->lda, size, TRIANGLE) ||
+    if (!blas_matrix(c, "A", c->a, c->n, c->n, c->lda, size, PLACE_ONLY) ||
         !blas_vector(c, "x", c->c, c->n, c->ldc, size, READ | WRITE))
         return cudaErrorIllegalAddress;
-#define TRIANGULAR(l, T, V)                                                                        \
+#define TRMV_TRSV(l, T, V)                                                                         \
     (c->variant ? cblas_##l##trsv : cblas_##l##trmv)(CblasColMajor, blas_uplo(c->uplo),            \
                                                      blas_op(c->transa), blas_diag(c->diag), c->n, \
                                                      c->a, c->lda, c->c, c->ldc)
-    BLAS_CALL(c->type, TRIANGULAR);
+    BLAS_CALL(c->type, TRMV_TRSV);
     return cudaSuccess;
 }
 
@@ -108,16 +110,16 @@ static int order_of_a(const struct call *c)
 static void clear_c(const struct call *c, int rows, int columns)
 {
     const size_t size = blas_size(c->type);
-    for (size_t j = 0; keeps(c) == WRITE && j < (size_t)columns; j++)
+    for (size_t j = 0; access_of_result(c) == WRITE && j < (size_t)columns; j++)
         memset((char *)c->c + j * (size_t)c->ldc * size, 0, (size_t)rows * size);
 }
 
 static cudaError_t run_symm(const struct call *c)
 {
     const size_t size = blas_size(c->type);
-    if (!blas_matrix(c, "A", c->a, order_of_a(c), order_of_a(c), c->lda, size, TRIANGLE) ||
+    if (!blas_matrix(c, "A", c->a, order_of_a(c), order_of_a(c), c->lda, size, PLACE_ONLY) ||
         !blas_matrix(c, "B", c->b, c->m, c->n, c->ldb, size, READ) ||
-        !blas_matrix(c, "C", c->c, c->m, c->n, c->ldc, size, keeps(c)))
+        !blas_matrix(c, "C", c->c, c->m, c->n, c->ldc, size, access_of_result(c)))
         return cudaErrorIllegalAddress;
     clear_c(c, c->m, c->n);
 #define SYMM(l, T, V)                                                                              \
@@ -134,7 +136,7 @@ static cudaError_t run_syrk(const struct call *c)
     if (!blas_matrix(c, "A", c->a, plain ? c->n : c->k, plain ? c->k : c->n, c->lda, size, READ) ||
         !blas_matrix(c, "C", c->c, c->n, c->n, c->ldc, size, WRITE))
         return cudaErrorIllegalAddress;
-    for (size_t j = 0; keeps(c) == WRITE && j < (size_t)c->n; j++) {
+    for (size_t j = 0; access_of_result(c) == WRITE && j < (size_t)c->n; j++) {
         const size_t first = lower ? j : 0, count = lower ? (size_t)c->n - j : j + 1;
         memset((char *)c->c + (j * (size_t)c->ldc + first) * size, 0, count * size);
     }
@@ -146,10 +148,10 @@ static cudaError_t run_syrk(const struct call *c)
 }
 
 /* OpenBLAS multiplies in place. */
-static cudaError_t run_triangles(const struct call *c)
+static cudaError_t run_trmm_trsm(const struct call *c)
 {
     const size_t size = blas_size(c->type);
-    if (!blas_matrix(c, "A", c->a, order_of_a(c), order_of_a(c), c->lda, size, TRIANGLE) ||
+    if (!blas_matrix(c, "A", c->a, order_of_a(c), order_of_a(c), c->lda, size, PLACE_ONLY) ||
         (c->b && !blas_matrix(c, "B", c->b, c->m, c->n, c->ldb, size, READ)) ||
         !blas_matrix(c, c->b ? "C" : "B", c->c, c->m, c->n, c->ldc, size,
                      c->b ? WRITE : READ | WRITE))
@@ -157,18 +159,18 @@ static cudaError_t run_triangles(const struct call *c)
     for (size_t j = 0; c->b && j < (size_t)c->n; j++)
         memmove((char *)c->c + j * (size_t)c->ldc * size,
                 (const char *)c->b + j * (size_t)c->ldb * size, (size_t)c->m * size);
-#define TRIANGLES(l, T, V)                                                                         \
+#define TRMM_TRSM(l, T, V)                                                                         \
     (c->b ? cblas_##l##trmm : cblas_##l##trsm)(                                                    \
         CblasColMajor, blas_side(c->side), blas_uplo(c->uplo), blas_op(c->transa),                 \
         blas_diag(c->diag), c->m, c->n, V(c->alpha), c->a, c->lda, c->c, c->ldc)
-    BLAS_CALL(c->type, TRIANGLES);
+    BLAS_CALL(c->type, TRMM_TRSM);
     return cudaSuccess;
 }
 
 /* Sums of matrices, and products with a diagonal: OpenBLAS lacks them in this form. */
 #define ITSELF(v) (v)
 #define ELEMENTWISE(T, E, conjugate)                                                               \
-    static E turned_##T(const E *p, int ld, cublasOperation_t op, int i, int j)                    \
+    static E element_##T(const E *p, int ld, cublasOperation_t op, int i, int j)                   \
     {                                                                                              \
         const size_t at = op == CUBLAS_OP_N ? (size_t)j * (size_t)ld + (size_t)i                   \
                                             : (size_t)i * (size_t)ld + (size_t)j;                  \
@@ -179,9 +181,9 @@ static cudaError_t run_triangles(const struct call *c)
     {                                                                                              \
         for (int j = 0; j < c->n; j++)                                                             \
             for (int i = 0; i < c->m; i++) {                                                       \
-                E v = *alpha == 0 ? 0 : *alpha * turned_##T(a, c->lda, c->transa, i, j);           \
+                E v = *alpha == 0 ? 0 : *alpha * element_##T(a, c->lda, c->transa, i, j);          \
                 if (*beta != 0)                                                                    \
-                    v += *beta * turned_##T(b, c->ldb, c->transb, i, j);                           \
+                    v += *beta * element_##T(b, c->ldb, c->transb, i, j);                          \
                 to[(size_t)j * (size_t)c->ldc + (size_t)i] = v;                                    \
             }                                                                                      \
     }                                                                                              \
@@ -233,16 +235,16 @@ static cudaError_t run_dgmm(const struct call *c)
     {                                                                                              \
         int zero = 0;                                                                              \
         for (size_t k = 0; k < n; k++) {                                                           \
-            size_t most = k;                                                                       \
+            size_t pivot = k;                                                                      \
             for (size_t i = k + 1; pivots && i < n; i++)                                           \
-                if (SIZE(a[k * ld + i]) > SIZE(a[k * ld + most]))                                  \
-                    most = i;                                                                      \
+                if (SIZE(a[k * ld + i]) > SIZE(a[k * ld + pivot]))                                 \
+                    pivot = i;                                                                     \
             if (pivots)                                                                            \
-                pivots[k] = (int)most + 1;                                                         \
-            for (size_t j = 0; most != k && j < n; j++) {                                          \
+                pivots[k] = (int)pivot + 1;                                                        \
+            for (size_t j = 0; pivot != k && j < n; j++) {                                         \
                 const E v = a[j * ld + k];                                                         \
-                a[j * ld + k] = a[j * ld + most];                                                  \
-                a[j * ld + most] = v;                                                              \
+                a[j * ld + k] = a[j * ld + pivot];                                                 \
+                a[j * ld + pivot] = v;                                                             \
             }                                                                                      \
             if (a[k * ld + k] == 0) {                                                              \
                 zero = zero ? zero : (int)k + 1;                                                   \
@@ -299,7 +301,8 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
 
 #define CALL(call_name, runs, id)                                                                  \
     .name = call_name, .site = __builtin_return_address(0), .run = runs, .type = id, .scalars = id
-#define FUNCTIONS(L, l, T, id, V)                                                                  \
+
+#define GEMV_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##gemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,   \
                                    const T *alpha, const T *A, int lda, const T *x, int incx,      \
                                    const T *beta, T *y, int incy)                                  \
@@ -308,9 +311,25 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      &(struct call){CALL("cublas" #L "gemv", run_gemv, id), .transa = trans,       \
                                     .m = m, .n = n, .alpha_at = alpha, .a = A, .lda = lda, .b = x, \
                                     .ldb = incx, .beta_at = beta, .c = y, .ldc = incy});           \
-    }                                                                                              \
-    TRIANGULAR_CALL(L, T, id, trmv, 0)                                                             \
-    TRIANGULAR_CALL(L, T, id, trsv, 1)                                                             \
+    }
+BLAS_TYPES(GEMV_CALL)
+
+#define TRIANGULAR_VECTOR_CALL(L, T, id, function, solves)                                         \
+    cublasStatus_t cublas##L##function(cublasHandle_t handle, cublasFillMode_t uplo,               \
+                                       cublasOperation_t trans, cublasDiagType_t diag, int n,      \
+                                       const T *A, int lda, T *x, int incx)                        \
+    {                                                                                              \
+        return start(handle, lda < blas_most(1, n) || !incx, !n,                                   \
+                     &(struct call){CALL("cublas" #L#function, run_trmv_trsv, id), .uplo = uplo,   \
+                                    .transa = trans, .diag = diag, .n = n, .a = A, .lda = lda,     \
+                                    .c = x, .ldc = incx, .variant = solves});                      \
+    }
+#define TRMV_CALL(L, l, T, id, V) TRIANGULAR_VECTOR_CALL(L, T, id, trmv, 0)
+#define TRSV_CALL(L, l, T, id, V) TRIANGULAR_VECTOR_CALL(L, T, id, trsv, 1)
+BLAS_TYPES(TRMV_CALL)
+BLAS_TYPES(TRSV_CALL)
+
+#define SYMM_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##symm(                                                                \
         cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m, int n,         \
         const T *alpha, const T *A, int lda, const T *B, int ldb, const T *beta, T *C, int ldc)    \
@@ -323,7 +342,10 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                                     .uplo = uplo, .m = m, .n = n, .alpha_at = alpha, .a = A,       \
                                     .lda = lda, .b = B, .ldb = ldb, .beta_at = beta, .c = C,       \
                                     .ldc = ldc});                                                  \
-    }                                                                                              \
+    }
+BLAS_TYPES(SYMM_CALL)
+
+#define SYRK_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##syrk(cublasHandle_t handle, cublasFillMode_t uplo,                   \
                                    cublasOperation_t trans, int n, int k, const T *alpha,          \
                                    const T *A, int lda, const T *beta, T *C, int ldc)              \
@@ -338,7 +360,10 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      &(struct call){CALL("cublas" #L "syrk", run_syrk, id), .uplo = uplo,          \
                                     .transa = trans, .n = n, .k = k, .alpha_at = alpha, .a = A,    \
                                     .lda = lda, .beta_at = beta, .c = C, .ldc = ldc});             \
-    }                                                                                              \
+    }
+BLAS_TYPES(SYRK_CALL)
+
+#define TRMM_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##trmm(cublasHandle_t handle, cublasSideMode_t side,                   \
                                    cublasFillMode_t uplo, cublasOperation_t trans,                 \
                                    cublasDiagType_t diag, int m, int n, const T *alpha,            \
@@ -348,11 +373,14 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      !alpha || !B || lda < blas_most(1, side == CUBLAS_SIDE_LEFT ? m : n) ||       \
                          ldb < blas_most(1, m) || ldc < blas_most(1, m),                           \
                      !m || !n,                                                                     \
-                     &(struct call){CALL("cublas" #L "trmm", run_triangles, id), .side = side,     \
+                     &(struct call){CALL("cublas" #L "trmm", run_trmm_trsm, id), .side = side,     \
                                     .uplo = uplo, .transa = trans, .diag = diag, .m = m, .n = n,   \
                                     .alpha_at = alpha, .a = A, .lda = lda, .b = B, .ldb = ldb,     \
                                     .c = C, .ldc = ldc});                                          \
-    }                                                                                              \
+    }
+BLAS_TYPES(TRMM_CALL)
+
+#define TRSM_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##trsm(cublasHandle_t handle, cublasSideMode_t side,                   \
                                    cublasFillMode_t uplo, cublasOperation_t trans,                 \
                                    cublasDiagType_t diag, int m, int n, const T *alpha,            \
@@ -362,10 +390,13 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      !alpha || lda < blas_most(1, side == CUBLAS_SIDE_LEFT ? m : n) ||             \
                          ldb < blas_most(1, m),                                                    \
                      !m || !n,                                                                     \
-                     &(struct call){CALL("cublas" #L "trsm", run_triangles, id), .side = side,     \
+                     &(struct call){CALL("cublas" #L "trsm", run_trmm_trsm, id), .side = side,     \
                                     .uplo = uplo, .transa = trans, .diag = diag, .m = m, .n = n,   \
                                     .alpha_at = alpha, .a = A, .lda = lda, .c = B, .ldc = ldb});   \
-    }                                                                                              \
+    }
+BLAS_TYPES(TRSM_CALL)
+
+#define GEAM_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##geam(                                                                \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,   \
         const T *alpha, const T *A, int lda, const T *beta, const T *B, int ldb, T *C, int ldc)    \
@@ -378,7 +409,10 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
             &(struct call){CALL("cublas" #L "geam", run_geam, id), .transa = transa,               \
                            .transb = transb, .m = m, .n = n, .alpha_at = alpha, .a = A,            \
                            .lda = lda, .b = B, .ldb = ldb, .beta_at = beta, .c = C, .ldc = ldc});  \
-    }                                                                                              \
+    }
+BLAS_TYPES(GEAM_CALL)
+
+#define DGMM_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,     \
                                    const T *A, int lda, const T *x, int incx, T *C, int ldc)       \
     {                                                                                              \
@@ -386,7 +420,10 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      &(struct call){CALL("cublas" #L "dgmm", run_dgmm, id), .side = mode, .m = m,  \
                                     .n = n, .a = A, .lda = lda, .b = x, .ldb = incx, .c = C,       \
                                     .ldc = ldc});                                                  \
-    }                                                                                              \
+    }
+BLAS_TYPES(DGMM_CALL)
+
+#define GETRF_BATCHED_CALL(L, l, T, id, V)                                                         \
     cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const A[], int lda,    \
                                            int *P, int *info, int batchSize)                       \
     {                                                                                              \
@@ -394,17 +431,7 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      &(struct call){CALL("cublas" #L "getrfBatched", run_getrf, id), .n = n,       \
                                     .a = A, .lda = lda, .b = P, .c = info, .batches = batchSize}); \
     }
-#define TRIANGULAR_CALL(L, T, id, function, solves)                                                \
-    cublasStatus_t cublas##L##function(cublasHandle_t handle, cublasFillMode_t uplo,               \
-                                       cublasOperation_t trans, cublasDiagType_t diag, int n,      \
-                                       const T *A, int lda, T *x, int incx)                        \
-    {                                                                                              \
-        return start(handle, lda < blas_most(1, n) || !incx, !n,                                   \
-                     &(struct call){CALL("cublas" #L#function, run_triangle, id), .uplo = uplo,    \
-                                    .transa = trans, .diag = diag, .n = n, .a = A, .lda = lda,     \
-                                    .c = x, .ldc = incx, .variant = solves});                      \
-    }
-BLAS_TYPES(FUNCTIONS)
+BLAS_TYPES(GETRF_BATCHED_CALL)
 
 #define SYMV_CALL(L, l, T, id, V)                                                                  \
     cublasStatus_t cublas##L##symv(cublasHandle_t handle, cublasFillMode_t uplo, int n,            \

@@ -44,7 +44,7 @@ struct product {
 
 /* The products of one warpgroup. */
 struct products {
-    uint64_t turn; /* the block that all these products belong to */
+    uint64_t block; /* the block that all these products belong to */
     struct product **list;
     struct sums **sums;
     int n, room, n_sums;
@@ -56,13 +56,13 @@ static struct products *products_of(struct worker *w, int warp)
     if (!w->wgmma)
         w->wgmma = need_memory(calloc(MAX_WARPS / WARPS, sizeof *w->wgmma), "products of wgmma");
     struct products *p = &w->wgmma[warp / WARPS];
-    if (p->turn != w->turn) { /* products of another block that nobody waited for */
+    if (p->block != w->blocks_begun) { /* products of another block that nobody waited for */
         for (int k = 0; k < p->n; k++)
             free(p->list[k]);
         for (int k = 0; k < p->n_sums; k++)
             p->sums[k]->used = 0;
         p->n = 0;
-        p->turn = w->turn;
+        p->block = w->blocks_begun;
     }
     return p;
 }

@@ -52,8 +52,8 @@ static void report(enum rule rule, uint32_t first, enum kind kind, uint32_t seco
     const struct object o = {.p = p, .bytes = bytes, .name = what};
     const struct side sides[2] = {{WGMMA, first, thread, order.block},
                                   {kind, second, thread, order.block}};
-    const struct side turned[2] = {sides[1], sides[0]};
-    finding_add(rule, order.kernel, rule == WGMMA_FENCE ? turned : sides, 2, bytes, &o, p, NULL);
+    const struct side swapped[2] = {sides[1], sides[0]};
+    finding_add(rule, order.kernel, rule == WGMMA_FENCE ? swapped : sides, 2, bytes, &o, p, NULL);
 }
 
 void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
