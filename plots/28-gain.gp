@@ -1,4 +1,4 @@
-# alt: How many times as fast as step 23's kernel others are, for sixteen shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048, 8192 and 16,384. Lines for the copy engine, for three stages of either kind, and for warps that do not meet. A band marks 1.1, what the log gained; a dashed line marks 1, threads with two stages.
+# alt: How many times as fast as step 23's kernel others are, for sixteen shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048, 8192 and 16,384. Lines for TMA, for three stages of either kind, and for warps that do not meet. A band marks 1.1, what the log gained; a dashed line marks 1, threads with two stages.
 # data: step-28.tsv
 load 'plots/style.gp'
 f = 'step-28.tsv'

@@ -1,4 +1,4 @@
-# alt: Three heads of 300 rows, stored in tiles of 128. Left: a map of all rows, one array of 900. The third tile of a head ends 84 rows behind its head, and its store covers the first 84 rows of the next head; the last one's lie behind the array and are not written. Right: a map whose third dimension is the head. The same tiles end 84 rows behind the head, and there the copy engine writes nothing.
+# alt: Three heads of 300 rows, stored in tiles of 128. Left: a map of all rows, one array of 900. The third tile of a head ends 84 rows behind its head, and its store covers the first 84 rows of the next head; the last one's lie behind the array and are not written. Right: a map whose third dimension is the head. The same tiles end 84 rows behind the head, and there TMA writes nothing.
 # data: none
 drawing = 362
 load 'plots/style.gp'

@@ -1,10 +1,10 @@
-# alt: The way of a tile of K in two columns. Left, by threads: 128 threads compute addresses and swizzle, each asks for chunks of 16 bytes of device memory, checks whether its row exists, and waits for its own copies; a barrier of all threads says that the tile is there. Right, by the copy engine: one thread hands over the map, a corner and a barrier; the engine computes addresses, clips, swizzles, and counts bytes off the barrier in shared memory, at which all threads wait. From shared memory into registers the way is the same: ldmatrix.
+# alt: The way of a tile of K in two columns. Left, by threads: 128 threads compute addresses and swizzle, each asks for chunks of 16 bytes of device memory, checks whether its row exists, and waits for its own copies; a barrier of all threads says that the tile is there. Right, by TMA: one thread hands over the map, a corner and a barrier; TMA computes addresses, clips, swizzles, and counts bytes off the barrier in shared memory, at which all threads wait. From shared memory into registers the way is the same: ldmatrix.
 # data: none
 drawing = 330
 load 'plots/style.gp'
 do for [way = 0:1] {
     x = way ? 208 : 10
-    eval say(x + 91, 13, 'center', INK, way ? '{/:Bold the copy engine}' : '{/:Bold cp.async}')
+    eval say(x + 91, 13, 'center', INK, way ? '{/:Bold TMA}' : '{/:Bold cp.async}')
     eval box(x, 28, 182, 30, PANEL, SOFT)
     eval say(x + 91, 43, 'center', INK, 'device memory, L2')
     eval box(x, 80, 182, 72, FAINT, way ? ORANGE : GOOD)
@@ -16,7 +16,7 @@ do for [way = 0:1] {
         eval say(x + 91, 138, 'center', GOOD, 'swizzle, copy')
     } else {
         eval say(x + 91, 93, 'center', INK, 'one thread: map, corner;')
-        eval say(x + 91, 108, 'center', ORANGE, 'the engine: addresses,')
+        eval say(x + 91, 108, 'center', ORANGE, 'TMA: addresses,')
         eval say(x + 91, 123, 'center', ORANGE, 'rows in range?, swizzle,')
         eval say(x + 91, 138, 'center', ORANGE, 'copy of a whole box')
     }

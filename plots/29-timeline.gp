@@ -1,4 +1,4 @@
-# alt: What one block of c and one of d do in some thousand cycles, as recorded: a row for the producer, which waits and starts copies, and three for each of two groups of consumers: scores, values, and weights with waits. In c the two groups compute weights nearly at the same time, and then nobody multiplies. In d the values of a tile run beside the weights of the next, and something is multiplied nearly all the time.
+# alt: What one block of c and one of d do in some thousand cycles, as recorded: a row for the producer, which waits and starts copies, and three for each of two consumer warpgroups: scores, values, and probabilities with waits. In c the two warpgroups compute probabilities nearly at the same time, and then nobody multiplies. In d the values of a tile run beside the probabilities of the next, and something is multiplied nearly all the time.
 # data: step-29-timeline.tsv
 load 'plots/style.gp'
 f = 'step-29-timeline.tsv'

@@ -1,4 +1,4 @@
-# alt: The way of a tile, from above: in device memory lie q, k, v and o. The copy engine brings a tile of q once, and tiles of k and v in turn, into shared memory, k and v each in two stages. The first product reads q and k from there, and its sums, the scores S, are in registers. They become weights P, which stay in registers: as an operand of the second product, whose other operand v is read from shared memory. Its sums O are in registers; at the end they are stored into shared memory, and the copy engine takes them to memory.
+# alt: The way of a tile, from above: in device memory lie q, k, v and o. TMA brings a tile of q once, and tiles of k and v in turn, into shared memory, k and v each in two stages. The first product reads q and k from there, and its sums, the scores S, are in registers. They become probabilities P, which stay in registers: as an operand of the second product, whose other operand v is read from shared memory. Its sums O are in registers; at the end they are stored into shared memory, and TMA takes them to memory.
 # data: none
 drawing = 372
 load 'plots/style.gp'
@@ -25,7 +25,7 @@ eval box(324, 118, 58, 58, FAINT, GOOD)
 eval say(353, 146, 'center', INK, 'O')
 do for [i = 1:3] { eval arrow(word(xs, i) + 29, 52, word(xs, i) + 29, i == 1 ? 116 : 116, ORANGE) }
 eval arrow(353, 118, 353, 54, ORANGE)
-eval say(194, 80, 'center', ORANGE, 'copy engine')
+eval say(194, 80, 'center', ORANGE, 'TMA')
 
 # Registers.
 eval box(10, 262, 380, 70, PANEL, GRID)
@@ -43,7 +43,7 @@ eval arrow(49, 176, 66, 272, GREEN)
 eval arrow(145, 176, 96, 272, GREEN)
 eval say(128, 222, 'left', GREEN, 'S = Q Kᵀ')
 eval arrow(116, 297, 168, 297, PURPLE)
-eval say(142, 250, 'center', PURPLE, 'weights')
+eval say(142, 250, 'center', PURPLE, 'probabilities')
 eval arrow(251, 176, 300, 272, GREEN)
 eval arrow(234, 297, 290, 297, GREEN)
 eval say(204, 222, 'left', GREEN, 'O += P V')

@@ -37,9 +37,9 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
     }
     for (int p = 0; p < n; p++) {
         const float2 of_part = stat[p * rows];
-        const float weight = exp_difference(of_part.x, row_max);
-        row_sum += weight * of_part.y;
-        out += weight * part[p * rows * D];
+        const float correction = exp_difference(of_part.x, row_max);
+        row_sum += correction * of_part.y;
+        out += correction * part[p * rows * D];
     }
     // end solution: merge
     *whole = make_float2(row_max, row_sum);
@@ -54,28 +54,28 @@ template <int D, int N>
 static __device__ __forceinline__ void add_values(const float (&score)[N],
                                                   const chunks<D> (&value)[N], partial_result<D> *q)
 {
-    float most = q->row_max;
+    float row_max = q->row_max;
 #pragma unroll
     for (int m = 0; m < N; m++) {
-        most = fmaxf(most, score[m]);
+        row_max = fmaxf(row_max, score[m]);
     }
-    // solution: rescale -- what is summed up so far was weighted with q->row_max subtracted
-    const float before = exp_difference(q->row_max, most);
-    q->row_max = most;
-    q->row_sum *= before;
+    // solution: rescale -- what is summed up so far has q->row_max subtracted in its exponents
+    const float correction = exp_difference(q->row_max, row_max);
+    q->row_max = row_max;
+    q->row_sum *= correction;
     for (int n = 0; n < row_layout<D>::SLOTS; n++) {
         for (int e = 0; e < row_layout<D>::WIDTH; e++) {
-            q->out.at[n][e] *= before;
+            q->out.at[n][e] *= correction;
         }
     }
     // end solution: rescale
 #pragma unroll
     for (int m = 0; m < N; m++) {
-        const float weight = exp_difference(score[m], most);
-        q->row_sum += weight;
+        const float probability = exp_difference(score[m], row_max);
+        q->row_sum += probability;
         for (int n = 0; n < row_layout<D>::SLOTS; n++) {
             for (int e = 0; e < row_layout<D>::WIDTH; e++) {
-                q->out.at[n][e] += weight * value[m].at[n][e];
+                q->out.at[n][e] += probability * value[m].at[n][e];
             }
         }
     }

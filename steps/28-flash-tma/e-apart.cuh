@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         rows_to_tile<D, ROWS>(q_tile, (warp_row + i * 16) * 128 + qv_lane, lse + (int64_t)head * Sq,
                               out[i], row_max[i], row_sum[i], scale, row + i * 16, Sq);
     }
-    fence_async_proxy(); // the copy engine sees what this thread has written
+    fence_async_proxy(); // TMA sees what this thread has written
     __syncthreads();
     if (threadIdx.x == 0) {
         store_tile<D, ROWS>(&o, q_tile, block_row, head);

@@ -174,7 +174,7 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
 
     const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE; // in place of its queries
     rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
-    // solution: fence -- the copy engine is to read what all 128 have written: two lines
+    // solution: fence -- TMA is to read what all 128 have written: two lines
     fence_async_proxy();
     named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     // end solution: fence
