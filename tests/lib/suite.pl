@@ -171,7 +171,7 @@ sub choose {
     my $minutes = length($ENV{MINUTES} // "") ? $ENV{MINUTES} : 4;
     die "test: MINUTES=$minutes: need a number above 0, as MINUTES=10\n" if $minutes !~ /^\d*\.?\d+$/ || $minutes == 0;
     my @changed = changed_since($passed, $now);
-    my $pace = pace();
+    my $pace = $ENV{TEST_PACE};
     my $seconds = 80 * $minutes / $pace; # of two cores, which at times take a quarter more than in costs.tsv
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
@@ -198,7 +198,6 @@ sub choose {
         if grep { $_->[1] } values %left;
     write_plan(@{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), (map { "changed $_" } @changed), $again ? "again" : ());
     write_lines("build/test-seed", $seed);
-    $ENV{TEST_PACE} = $pace;
     return ($seed, @{ $plan{items} });
 }
 
@@ -246,13 +245,14 @@ sub suite {
     my %steps = steps();
     my @items;
     $ENV{PROOFS} = 0 if $ENV{FORCE};
+    $ENV{TEST_PACE} //= pace(); # suite.t sets it
     $ENV{TEST_PROGRESS} = -t STDERR ? 10 : 0; # prove gives its tests a pipe
     if ($command eq "test" && !@tests) {
         ($seed, @items) = choose($seed, \%passed, \%now);
     } elsif (!@tests) {
         my ($last) = lines_of("build/test-all-seconds");
         print "test-all: everything, ", $last ? "in " . duration($last) . " last time"
-            : "in about " . duration(seconds_of_all() * pace() / 2) . " on two cores", "\n";
+            : "in about " . duration(seconds_of_all() * $ENV{TEST_PACE} / 2) . " on two cores", "\n";
         @items = length($ENV{SHARD} // "") ? choose_share() : map { ("counts $_", "checks $_") } sort keys %steps;
     }
     my @counted = map { /counts (\d\d)$/ } @items;
