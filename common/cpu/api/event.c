@@ -125,11 +125,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
-static int told; /* a time */
+static int reported; /* a time */
 
 static void __attribute__((destructor)) mark_times(void)
 {
-    if (told)
+    if (reported)
         complain("times between events are this CPU's, not a GPU's");
 }
 
@@ -147,6 +147,6 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
                   (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
     if (*ms == 0 && start != end)
         *ms = 1e-6f;
-    told = 1;
+    reported = 1;
     return result(cudaSuccess);
 }

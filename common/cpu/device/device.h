@@ -168,8 +168,8 @@ struct worker {
     int n_mbarriers, made;           /* made: in this block, including invalidated ones */
     struct bulk_copies *bulk_copies; /* bulk copies in flight, or NULL; units/bulk_copies.c */
     unsigned progress, expired; /* counts events that may end a wait; value at the last timeout */
-    unsigned asked, asked_at;   /* how many tests failed in a row, and progress at the last one */
-    struct variable {           /* __shared__ variables of the launch */
+    unsigned failed_waits, failed_waits_at; /* in a row, and progress at the last one */
+    struct variable {                       /* __shared__ variables of the launch */
         const char *name;
         size_t offset, bytes;
     } variable[64];

@@ -141,11 +141,11 @@ int units_describe(struct worker *w)
         const struct mbarrier *m = &w->mbarriers[k];
         if (!m->waiters)
             continue;
-        char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], told[220];
-        mbarrier_describe(w, m, told, sizeof told);
+        char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], described[220];
+        mbarrier_describe(w, m, described, sizeof described);
         for (int i = 0; i < w->size; i++)
             if (m->waiting[i / WARP] >> i % WARP & 1) {
-                snprintf(text, sizeof *texts, "%.40s on %s", w->threads[i].name, told);
+                snprintf(text, sizeof *texts, "%.40s on %s", w->threads[i].name, described);
                 break;
             }
         for (int i = 0; i < w->size; i++)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Reports the operation to check, with its reads and writes. Returns its number. */
-static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
+static int report_copy(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
     int op = TRACE_CHECK_OR(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
 #if CPU_TRACE == 2
@@ -38,7 +38,7 @@ static void start_load(struct worker *w, const struct box *b, uint32_t tile, str
 {
     bulk_progress(w);
     TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)));
-    int op = told(w, b, tile, 1, 0);
+    int op = report_copy(w, b, tile, 1, 0);
     TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)));
     bulk_load(w, b, tile, m, op);
 }
@@ -47,7 +47,7 @@ static void start_store(struct worker *w, const struct box *b, uint32_t tile, in
 {
     bulk_progress(w);
     TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)));
-    bulk_store(w, b, tile, adds, told(w, b, tile, 0, adds));
+    bulk_store(w, b, tile, adds, report_copy(w, b, tile, 0, adds));
 }
 
 /* Consecutive bytes are a box of one dimension with elements of 16 bytes. */

@@ -64,10 +64,10 @@ static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
 static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t arrivals)
 {
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
-        char told[300];
-        mbarrier_describe(w, m, told, sizeof told);
+        char described[300];
+        mbarrier_describe(w, m, described, sizeof described);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals too many on %s",
-                  arrivals - (uint32_t)m->pending, told);
+                  arrivals - (uint32_t)m->pending, described);
     }
     TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id));
     mbarrier_arrive(w, m, (int)arrivals);
@@ -177,14 +177,14 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
         TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity));
     if (done || !m)
         return;
-    if (w->asked_at != w->progress)
-        w->asked = 0;
-    w->asked_at = w->progress;
-    if (++w->asked == MANY) {
-        char told[300];
-        mbarrier_describe(w, m, told, sizeof told);
+    if (w->failed_waits_at != w->progress)
+        w->failed_waits = 0;
+    w->failed_waits_at = w->progress;
+    if (++w->failed_waits == MANY) {
+        char described[300];
+        mbarrier_describe(w, m, described, sizeof described);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
-                  ": asked %d times in vain for parity %u of %s", MANY, parity, told);
+                  ": tested %d times in vain for parity %u of %s", MANY, parity, described);
     }
     if (!ptx_has(i, PTX_M_try_wait))
         cpu_yield();

@@ -145,7 +145,7 @@ void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
     const int thread = thread_at(w, lane);
     const struct state *s = &states[id];
     look_behind(thread, id, parity);
-    proxy_asked(thread, id % MBARRIERS, now(thread), parity,
+    proxy_waits(thread, id % MBARRIERS, now(thread), parity,
                 clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
 }
 

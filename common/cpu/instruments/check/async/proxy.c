@@ -43,13 +43,13 @@ static struct piece {
 } * pieces;
 static int n_pieces, n_written; /* n_written: pieces that are written, and not only read */
 static uint32_t lines[LINES];
-/* Of each thread, what it last asked an mbarrier; of each mbarrier, how many phases are waited for.
+/* Of each thread, its last wait for an mbarrier; of each mbarrier, how many phases are waited for.
  */
 static struct {
     shadow_entry r;
     int mbarrier;
     unsigned parity, idle;
-} asked[MAX_THREADS];
+} last_wait[MAX_THREADS];
 static uint32_t waited_for[MBARRIERS];
 
 static uint32_t *line_of(int64_t at)
@@ -79,17 +79,18 @@ static int knows(const struct op *o, const struct waits *w, int me)
 static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
 {
     char text[200];
-    if (o->mbarrier < 0 || !asked[me].r || !asked[me].idle || asked[me].mbarrier != o->mbarrier)
+    if (o->mbarrier < 0 || !last_wait[me].r || !last_wait[me].idle ||
+        last_wait[me].mbarrier != o->mbarrier)
         return 0;
     struct side sides[2] = {
-        {COPY, code_in(asked[me].r), me, order.block},
+        {COPY, code_in(last_wait[me].r), me, order.block},
         side,
     };
     snprintf(
         text, sizeof text,
         "the wait for parity %u at %%1 is answered at once, and what phase %u brings is touched "
         "at %%2",
-        asked[me].parity, o->phase);
+        last_wait[me].parity, o->phase);
     finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
     o->reported = 1;
     return 1;
@@ -375,12 +376,12 @@ void proxy_reported(int op)
     ops[op].reported = 1;
 }
 
-void proxy_asked(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle)
+void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle)
 {
-    asked[thread].r = e;
-    asked[thread].mbarrier = mbarrier;
-    asked[thread].parity = parity;
-    asked[thread].idle = idle != 0;
+    last_wait[thread].r = e;
+    last_wait[thread].mbarrier = mbarrier;
+    last_wait[thread].parity = parity;
+    last_wait[thread].idle = idle != 0;
 }
 
 void proxy_waited(int mbarrier, uint32_t phases)
@@ -421,7 +422,7 @@ void proxy_broken(void)
     n_ops = 1;
     proxy_used = 0;
     memset(copying, 0, sizeof copying);
-    memset(asked, 0, sizeof asked);
+    memset(last_wait, 0, sizeof last_wait);
     memset(waited_for, 0, sizeof waited_for);
     memset(lines, 0, sizeof lines);
     memset(writer, 0, sizeof writer);

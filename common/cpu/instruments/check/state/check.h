@@ -269,7 +269,7 @@ void proxy_copied(int thread, uint64_t group);
 void proxy_reported(int op); /* the cause of its missing wait is reported */
 /* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
  * Somebody has found so many phases complete. */
-void proxy_asked(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle);
+void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle);
 void proxy_waited(int mbarrier, uint32_t phases);
 void proxy_block(void); /* the block has ended */
 void proxy_broken(void);
