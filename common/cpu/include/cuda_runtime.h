@@ -901,7 +901,7 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 {
     return a = (A)(a / cpu_divide() / b.b);
 }
-/* What the rewriter puts beside a __device__ variable: it tells the instruments its address. */
+/* The rewriter puts one beside a __device__ variable: it tells the instruments the address. */
 struct cpu_variable {
     template <class T>
     cpu_variable(T &v, const char *name, int kind)
