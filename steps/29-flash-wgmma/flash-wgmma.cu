@@ -194,17 +194,18 @@ static void setup(kf_run *run)
 
 static const kf_case cases[] = {
     KF_FLASH_TIMED_WITH(0, KF_ALONE),
-    KF_FLASH_CASE("recorded", 32, 2048, 2048, 128, false, KF_LARGE), KF_FLASH_ODD,
-    // Work tiles of two heads, then of one. Tiles that are seen whole
-    // by one warpgroup and not by the next. A stage that is filled
-    // three times.
+    KF_FLASH_CASE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
+    KF_FLASH_ODD,
+    // Work tiles of two heads, then of one. Tiles that are seen whole by one warpgroup and not by
+    // the next. A stage that is filled three times.
     KF_FLASH_CASE("uneven-heads", 3, 200, 70, 64, true, 0),
     KF_FLASH_CASE("whole-edge", 1, 130, 192, 64, true, 0),
     KF_FLASH_CASE("many-tiles", 1, 130, 641, 64, false, 0),
     KF_FLASH_CASE("many-tiles-D128", 1, 5, 641, 128, false, 0),
     // Several tiles, some masked, for the kernels that record.
     KF_FLASH_CASE("recorded-causal", 1, 128, 300, 128, true, KF_CHECKED),
-    KF_FLASH_CASE("recorded-few", 1, 128, 135, 128, true, 0)};
+    KF_FLASH_CASE("recorded-few", 1, 128, 135, 128, true, 0),
+};
 
 static const kf_variant variants[] = {
     {.name = "a-one-role",

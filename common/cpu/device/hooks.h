@@ -173,7 +173,7 @@ void trace_mbarrier_use(struct worker *w, int lane, int id);
 void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
 void trace_mbarrier_arrive(struct worker *w, int lane, int id);
 void trace_mbarrier_phase(struct worker *w, int id);
-void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
+void trace_mbarrier_test(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends while copies are in flight */
 /* The mbarrier counts the thread's cp.async copies that are in flight. */

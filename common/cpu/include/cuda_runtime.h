@@ -864,9 +864,9 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 #undef CPU_REPORT_CACHED
 
 #ifdef CPU_TRACE
-/* count: the rewriter writes `a / b` as `a / cpu_divide() / b`. `a / cpu_divide()` is an
- * of<A>, whose own `/ b` counts a division of floating-point numbers and divides. It writes `a /=
- * b` as `a /= cpu_divide() = b`: the assignment makes a by<B>. A division of two constants that the
+/* count: the rewriter writes `a / b` as `a / cpu_divide() / b`. Its first half is an of<A>, whose
+ * own operator counts a division of floating-point numbers and divides. For `a /= b` it writes
+ * `a /= cpu_divide() = b`: the assignment makes a by<B>. A division of two constants that the
  * compiler knows is not counted. */
 struct cpu_divide {
     template <class B>

@@ -168,7 +168,7 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     if (!mbarrier_is_complete(m, parity))
         bulk_deliver(w, m);
-    TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity));
+    TRACE_CHECK(mbarrier_test(w, (int)w->now % WARP, m->id, parity));
     int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : mbarrier_is_complete(m, parity);
     m = mbarrier_by_id(w,
                        id); /* meanwhile mbarriers may have been made, and this one invalidated */

@@ -140,7 +140,7 @@ static void look_behind(int thread, int id, unsigned parity)
            parity, known, s->phase);
 }
 
-void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
+void trace_mbarrier_test(struct worker *w, int lane, int id, unsigned parity)
 {
     const int thread = thread_at(w, lane);
     const struct state *s = &states[id];
