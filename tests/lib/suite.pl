@@ -184,7 +184,7 @@ sub choose {
     if (!$again) {
         print "test: every step at its small cases and a sample of what takes longer, $long; make test-all is everything\n",
             "test: make test SEED=$seed FORCE=1 runs this sample again\n";
-        print "test: what depends on ", some(@changed), " comes first: $them you have changed\n" if @changed;
+        print "test: you have changed ", some(@changed), ": what depends on $them comes first\n" if @changed;
     } elsif (@changed) {
         print "test: since all passed, ", some(@changed), " changed: only what depends on $them is run, $long\n";
     } else {
