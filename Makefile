@@ -1,7 +1,7 @@
 # Makefile: the only entry point. `make` alone prints help.
 #
 # Some goals name steps (step-03), others say what to do with them (run, count, check, diff, exercise,
-# try, cuda, data). The second kind acts on the steps named, or on all of them. A step named without any of
+# try, hint, predict, cuda, data). The second kind acts on the steps named, or on all of them. A step named without any of
 # these is built. How programs are built is in common/make/build/build.mk; common/make/ holds what is
 # called here.
 
@@ -26,8 +26,10 @@ NUMBERS := $(foreach s,$(SOURCES),$(call number,$s))
 source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
-STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean new-step messages test test-all lint bench programs coverage mutation exactness \
+# Without a step these are about the exercise that is next.
+LEADING := hint predict skip solution watch
+STEP_COMMANDS := run count check diff exercise try $(LEADING) cuda data profile
+COMMANDS := help setup clean next list new-step messages test test-all lint bench programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
@@ -63,11 +65,17 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 run         build and run a step, on the GPU if there is a usable one, else the CPU
   make step-03 count       what its kernels did: loads, sectors, bank conflicts, barriers and so on
   make step-03 check       search them for races, bad accesses, unwritten memory, leaks
-  make step-03 exercise    write work/03-...cu, the step with its solutions taken out
-  make step-03 try         verify, check and count your work/03-...cu
+  make step-03 predict     asks what you expect of it, and keeps your answers for `run` and `count`
   make step-03 diff        what it changed of the step that it grows from or follows
   make step-03             only build it
   make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
+
+  make next                the next exercise: what it asks, its file and page;  FROM=21 starts there
+  make list                every exercise, and which are right;  ARGS=--json for whoever teaches
+  make step-03 exercise    write work/03-...cu, the step with its solutions taken out
+  make step-03 try         verify, check and count your work/03-...cu;  make step-03 watch: at every save
+  make step-03 hint        the next hint;  make step-03 skip: leave it out
+  make step-03 solution    once it is right: yours beside the step's own lines, and what each costs
 
   make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
@@ -92,7 +100,8 @@ Settings
   BACKEND=cpu|cuda              choose instead of looking for a GPU
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
-  FORCE=1 (exercise) starts over, (test) runs again what passed before
+  FORCE=1 (exercise) starts over, (solution) shows it before yours is right, (predict) asks again,
+                                (test) runs again what passed before
   TESTS=tests/make.t (test) runs only that;  MINUTES=10 (test) takes a sample of 10 minutes, not 4
   SEED=7 (test, mutation) draws the sample of seed 7, as an earlier run printed;  V=1 shows commands
   SAMPLE=50 (mutation)          so many changes;  SEEDS=200 (exactness) so many seeds

@@ -56,11 +56,26 @@ local function code(el)
     return pandoc.RawInline("html", "<code>" .. text .. "</code>")
 end
 
+-- Hints: each holds the next one, so that one at a time is opened.
+local function one_by_one(el)
+    local blocks = pandoc.List()
+    local items = el.content[1].content
+    for i, item in ipairs(items) do
+        local title = i == 1 and el.attributes.title or "Hint " .. i .. " of " .. #items
+        blocks:insert(pandoc.RawBlock("html", '<details class="hint"' .. (i == 1 and ' id="' .. el.identifier .. '"' or "")
+            .. "><summary>" .. escaped(title) .. "</summary>"))
+        blocks:insert(pandoc.Para(item[1].content))
+    end
+    blocks:insert(pandoc.RawBlock("html", ("</details>"):rep(#items)))
+    return blocks
+end
+
 local at_the_end = {}
 local function div(el)
     local title = el.attributes.title
     local class = el.classes[1]
-    if class ~= "further" and class ~= "solution" and class ~= "answer" then return nil end
+    if class ~= "further" and class ~= "hint" and class ~= "solution" and class ~= "answer" then return nil end
+    if list and class == "hint" then return one_by_one(el) end
     if list then
         local blocks = pandoc.List({ pandoc.RawBlock("html", '<details class="' .. class .. '" id="'
             .. el.identifier .. '"><summary>' .. escaped(title) .. "</summary>") })
@@ -79,21 +94,26 @@ local function div(el)
     local here = el.identifier .. "-asked"
     local name = step .. title .. (page[here] and " (page " .. page[here] .. ")" or "")
     el.content:insert(1, pandoc.Para { pandoc.Link({ pandoc.Strong { pandoc.Str(name) } }, "#" .. here) })
-    local text = class == "answer" and "The answer is " or "The solution is "
+    local text = class == "answer" and "The answer is " or class == "hint" and "Hints are " or "The solution is "
     local number = page[el.identifier]
     local at = number and "on page " .. number .. "." or "at the end of the book."
     return pandoc.Div({ pandoc.Plain { pandoc.Link(pandoc.Str(text .. at), "#" .. el.identifier) } },
         pandoc.Attr(here, { "asked", class }))
 end
 
--- If a listing has several solutions, only the first is named: the others follow it.
+-- If a listing has several solutions, only the first is named, and so are its hints: the others follow them.
 local function named_once(blocks)
-    local before
+    local before = {}
     for _, block in ipairs(blocks) do
         local classes = block.t == "Div" and block.classes
-        local solution = classes and classes:includes("asked") and classes:includes("solution")
-        if solution and before then block.content = {} end
-        before = solution
+        local class = classes and classes:includes("asked") and classes[2]
+        if class ~= "solution" and class ~= "hint" then
+            before = {}
+        elseif before[class] then
+            block.content = {}
+        else
+            before[class] = true
+        end
     end
     return blocks
 end

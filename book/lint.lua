@@ -22,7 +22,7 @@ local OTHER = { step = 1, causal = 1, n = 1, bytes = 1, flops = 1, device_bytes 
 for _, column in ipairs(SHAPE) do OTHER[column] = 1 end
 
 local function exempt(element)
-    for _, class in ipairs { "claim", "given", "fig", "verdict", "claimtable" } do
+    for _, class in ipairs { "claim", "given", "fig", "verdict", "claimtable", "hint", "predict" } do
         if element.classes:includes(class) then return true end
     end
     return false

@@ -95,7 +95,7 @@ end
 local used = {}
 local function is_marker(line)
     local kind = line:gsub("^%s*//%s*end ", "//"):match("^%s*//%s*(%l+): ")
-    return kind == "snippet" or kind == "solution"
+    return kind == "snippet" or kind == "solution" or kind == "hint"
 end
 
 -- The lines without their common indentation.
@@ -130,7 +130,7 @@ local function cut(file, name)
             last = n - 1
         end
         if asked then
-            solution = { name = asked, task = task, indent = indent, lines = {} }
+            solution = { name = asked, task = task, indent = indent, lines = {}, hints = {} }
         elseif line:match("^%s*//%s*end solution: ") then
             solution = nil
         end
@@ -139,7 +139,14 @@ local function cut(file, name)
             solutions[#solutions + 1] = solution
             kept[#kept + 1] = solution.indent .. "// YOUR CODE: " .. solution.task
         end
-        if not is_marker(line) then
+        -- A hint goes on in lines with four blanks more, up to the first line of another kind.
+        local hint = line:match("^%s*//%s*hint: (.*)$")
+        local more = solution and #solution.lines == 0 and #solution.hints > 0 and line:match("^%s*//%s%s%s%s+(.*)$")
+        if solution and hint then
+            solution.hints[#solution.hints + 1] = hint
+        elseif more then
+            solution.hints[#solution.hints] = solution.hints[#solution.hints] .. " " .. more
+        elseif not is_marker(line) then
             if solution then
                 solution.lines[#solution.lines + 1] = line
             elseif inside then
@@ -164,6 +171,23 @@ local function folded(class, step, title, blocks)
     n_folded = n_folded + 1
     return pandoc.Div(blocks, pandoc.Attr(prefix .. "-" .. class .. "-" .. n_folded, { class },
         { title = title, step = step or "" }))
+end
+
+-- Words, and code in backquotes.
+local function plain_text(text)
+    local inlines, in_code = pandoc.List(), false
+    for piece in (text .. "`"):gmatch("([^`]*)`") do
+        if in_code then
+            inlines:insert(pandoc.Code(piece))
+        else
+            for blank, word in piece:gmatch("(%s*)(%S*)") do
+                if blank ~= "" then inlines:insert(pandoc.Space()) end
+                if word ~= "" then inlines:insert(pandoc.Str(word)) end
+            end
+        end
+        in_code = not in_code
+    end
+    return inlines
 end
 
 local function listing(el)
@@ -191,6 +215,10 @@ local function listing(el)
     }, { class = "listing" }) }
     for _, solution in ipairs(solutions) do
         local code = dedent(solution.lines)
+        local items = {}
+        for i, hint in ipairs(solution.hints) do items[i] = { pandoc.Plain(plain_text(hint)) } end
+        if #items > 0 then blocks[#blocks + 1] = folded("hint", path:match("steps/(%d%d)"),
+            "Hints: " .. solution.task, { pandoc.OrderedList(items) }) end
         if code then blocks[#blocks + 1] = folded("solution", path:match("steps/(%d%d)"),
             "Solution: " .. solution.task, { code_block(code, "cuda") }) end
     end
@@ -734,7 +762,7 @@ local WORDS_A_LINE = 13
 local function length_of(blocks)
     local n = { prose = 0, code = 0, pictures = 0, tables = 0 }
     local function closed(el)
-        for _, class in ipairs { "further", "solution", "answer" } do
+        for _, class in ipairs { "further", "hint", "solution", "answer" } do
             if el.classes:includes(class) then return true end
         end
     end
@@ -770,6 +798,42 @@ local function minutes_of(n)
     return math.max(5, 5 * math.floor(minutes / 5 + 0.5))
 end
 
+-- Questions -----------------------------------------------------------------------------------------
+-- What a step's program asks with --questions, read from its table: texts of C, one string or several.
+local function questions_of(path)
+    local table_of = table.concat(lines_of(path), "\n"):match("kf_question questions%[%] = (%b{})") or ""
+    local items, at = {}, 1
+    while true do
+        local _, last = table_of:find("%.text%s*=%s*", at)
+        if not last then return items end
+        local text = ""
+        at = last + 1
+        while true do
+            local _, ends, part = table_of:find('^%s*"(.-[^\\])"', at)
+            if not ends then break end
+            text, at = text .. part, ends + 1
+        end
+        items[#items + 1] = { pandoc.Plain(plain_text((text:gsub('\\"', '"')))) }
+    end
+end
+
+-- In front of the section's own prediction.
+local function ask(blocks, step, nn)
+    local items = questions_of(step.file)
+    if #items == 0 then return end
+    local command = pandoc.Plain { pandoc.Strong { pandoc.Str("Predict first") }, pandoc.Space(),
+        pandoc.Code("make step-" .. nn .. " predict") }
+    local at = blocks[1] and blocks[1].t == "Header" and 2 or 1
+    for i, block in ipairs(blocks) do
+        local first = block.t == "Para" and block.content[1]
+        if first and first.t == "Strong" and pandoc.utils.stringify(first):match("^Prediction") then
+            at = i
+            break
+        end
+    end
+    table.insert(blocks, at, pandoc.Div({ command, pandoc.OrderedList(items) }, { class = "predict" }))
+end
+
 -- Structure ---------------------------------------------------------------------------------------
 local sizes = {}
 local function div(el)
@@ -801,6 +865,7 @@ local function div(el)
         end
     end })
     sizes[#sizes + 1] = string.format("step\t%s\t%.1f", nn, screens_of(length_of(el.content)))
+    ask(el.content, step, nn)
     local name = step.dir:sub(4)
     local box = pandoc.Div({
         pandoc.Plain {

@@ -113,7 +113,7 @@ proved('the small book', \@small, @versions, sub {
     has($text, qr/short one takes\s+0\.113\s+of both/, 'or by the sum of two');
     has($text, qr/A rival of step 01 takes\s+2\.00\xc3\x97\s+of step 03/, 'also of another file, and another step');
     has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
-    has($text, qr{sum\.cu:13\xe2\x80\x9322}, 'a snippet names its file and lines');
+    has($text, qr{sum\.cu:13\xe2\x80\x9325}, 'a snippet names its file and lines');
     has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
     has($page, qr{<h1 id="ch01"><span class="number">1</span> The sum}, 'a chapter has its number');
     has($text, qr/Part I: Adding \xc2\xb7 about \d+\xc2\xa0minutes/, 'its part, and the time it takes');
@@ -123,12 +123,16 @@ proved('the small book', \@small, @versions, sub {
     has($page, qr{<details class="solution" id="\S+"><summary>Solution: add the values of the warp</summary>.*?__shfl_xor_sync.*?</details>}s,
         'and folded away below');
     is(scalar(() = $text =~ /__shfl_xor_sync/g), 1, 'nowhere else');
+    has($text, qr{Predict first make step-03 predict How many "barriers" does tree need, at D = 1234\? And shuffle\?},
+        'what the program asks stands in its section');
+    has($page, qr{<details class="hint" id="\S+"><summary>Hints: add the values of the warp</summary>\s*<p>Which lane has the value that\s+this one lacks\?</p>\s*<details class="hint"><summary>Hint 2 of 2</summary>\s*<p><code>lane</code> is 16, 8, 4, 2 and 1\.</p>\s*</details></details>\s*<details class="solution"},
+        'in front of it its hints, each in the one before');
     has($page, qr{<details class="further" id="\S+"><summary>Further: More of &lt;it&gt;</summary>.*?<img.*?</details>}s,
         'what is further is folded');
     has($page, qr{<div class="exercise"((?!<h2).)*<details class="answer"[^>]*><summary>Answer</summary>((?!</details>).)*had it already}s,
         'so is an answer');
     has($text, qr/float v = threadIdx\.x < n \? in\[threadIdx\.x\] : 0\.0f;/, 'the snippet is there');
-    lacks($page, qr/snippet:|solution:/, 'markers are dropped');
+    lacks($page, qr/snippet:|solution:|hint:/, 'markers are dropped');
     has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float},
         'the common indent is removed');
     has($page, qr{<span class="va">threadIdx</span>}, 'CUDA names are coloured');
@@ -212,7 +216,7 @@ proved('the small book', \@small, @versions, sub {
     is(scalar(() = $epub =~ /<img /g), 5, 'the EPUB shows all the charts, one twice');
     has($epub, qr{Solutions and answers.*__shfl_xor_sync.*had it already}s, 'and has solutions and answers at its end');
     lacks($epub, qr{(?:__shfl_xor_sync|had it already).*Solutions and answers}s, 'only there');
-    has($epub, qr{href="#[\w.]*#ch01-solution-1">The solution}, 'to which it leads');
+    has($epub, qr{href="#[\w.]*#ch01-solution-2">The solution}, 'to which it leads');
     lacks($epub, qr/(?:page|source|step|chart):\d/, 'no reference is left open');
 
     # --- Only what must be is built again -------------------------------------------------------------
@@ -491,7 +495,7 @@ plant('a figure typed into what describes a chart', 'plots/03-time.gp', qr/# alt
     qr{01-sum\.md:\d+: chart 03-time: its '# alt:' says 1\.66x is typed});
 plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '',
     ['book-lint'],
-    qr{steps/03-sum/sum\.cu:27: no chapter uses snippet launch});
+    qr{steps/03-sum/sum\.cu:30: no chapter uses snippet launch});
 plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
     qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});

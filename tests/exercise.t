@@ -33,11 +33,14 @@ my @running = (@writing, @backend, glob("common/harness/*.* common/harness/*/* c
 # All that lies in the folders of steps.
 sub files_of { return map { grep { -f } glob("steps/$_-*/*") } @_ }
 
+# A step's text without its hints.
+sub without_hints { return $_[0] =~ s{^ *// hint: .*\n(?: *//    .*\n)*}{}gmr }
+
 # The exercise in $text with the solutions of $step put in the places of its tasks.
 sub solved {
     my ($text, $step) = @_;
     my ($name, %solution, @tasks);
-    for (split /^/, slurp($step)) {
+    for (split /^/, without_hints(slurp($step))) {
         $name = "", next if m{^ *// end solution: };
         push(@tasks, $name = $1), next if m{^ *// solution: (\S+)};
         $solution{$name} .= $_ if $name && !m{^ *// (end )?snippet: };
@@ -88,9 +91,12 @@ for my $step (@steps) {
             "step-$number: a task for each solution");
         is(scalar(() = $said{$number} =~ m{^  line \d+: \S}mg), $tasks{$number}, "step-$number: and each is named");
         for my $file ($step, @beside) {
-            unlike($exercise{$file}, qr{^ *// (end )?(solution|snippet): }m, "$file: no marker is left");
+            unlike($exercise{$file}, qr{^ *// ((end )?(solution|snippet)|hint): }m, "$file: no marker is left");
+            my %hints = run("awk -v mode=hints -f common/make/reader/markers.awk $file");
+            is(scalar(grep { split(/\t/) < 4 } split /\n/, $hints{out}), 0, "$file: two hints at least for each solution")
+                or diag($hints{out});
             # So a reader who fills in the solutions has the step, whose program other tests run and check.
-            my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, slurp($file);
+            my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, without_hints(slurp($file));
             ok(solved($exercise{$file}, $file) eq $without,
                 "$file: with its solutions put back, it is what it was without markers");
         }
@@ -232,6 +238,8 @@ for (drawn_parts("planted", "all", @planted)) {
         is($r{code}, 1, "$what: fails");
         like($r{out}, $shown, "$what: what it shows") or diag($r{out}, $r{err});
         like($r{out}, qr/^step-$number try: not right yet: $last, see above\n\z/m, "$what: the last line") or diag($r{out});
+        my $state = $last =~ /its counts are not/ ? "dear" : "wrong";
+        like(slurp(tree() . "/work/progress.tsv"), qr/^$number\t$state\t/m, "$what: which is kept for make list");
     });
 }
 my $lent = scratch_dir();

@@ -100,6 +100,21 @@ typedef struct kf_cost {
     bool tensor_cores;
 } kf_cost;
 
+/* A question of `make step-NN predict`. Its answer is a figure that the program has anyway, in a
+ * row of --out or counted, so it is looked up and never typed. Counts are those of all kernels. */
+typedef struct kf_question {
+    const char *text; /* one sentence that ends with a question mark */
+    const char
+        *figure; /* "median_us", "wrong", "barriers" ..., or one over another: "div/blocks" */
+    const char *case_name;
+    const char *variant KF_ZERO;
+    const char *over KF_ZERO;   /* this variant's figure divides it */
+    const char *kernel KF_ZERO; /* the counts of this kernel only */
+    const char *among KF_ZERO;  /* in place of a variant, "tree fix": which of these has least? */
+    const kf_timing *timing KF_ZERO; /* of a time, if not the program's first */
+    const char *unit KF_ZERO;        /* "us"; NULL: a plain number, or how many times */
+} kf_question;
+
 typedef struct kf_timeline kf_timeline; /* timeline.h */
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
@@ -117,6 +132,8 @@ typedef struct kf_program {
     kf_cost (*cost)(const kf_case *c) KF_ZERO;
     const kf_timing *timings KF_ZERO; /* NULL: graph warm, graph cold */
     int n_timings KF_ZERO;
+    const kf_question *questions KF_ZERO; /* one to three */
+    int n_questions KF_ZERO;
     /* The variants are candidates: --tuned writes the fastest of each shape, on the first clock.
      * Names with a part, "dq:m64-n64", compete with those of the same part; the rest are one. */
     bool tunes KF_ZERO;

@@ -86,6 +86,13 @@ static __device__ __forceinline__ void load_tiles(const block_memory &m, const C
         const int key = (work.tiles - 1 - step) * KEYS; // the first of the tile
         int emptied = 0; // the parity of the phase in which the stage was emptied
         // solution: parity -- the first time nobody has left it yet, and nobody is waited for
+        // hint: Which phase of a stage's empty barriers does the producer wait for when it fills
+        //     the stage for the first time, the second, the third? The comment of barrier_wait in
+        //     tma.cuh says which parity a phase has, also the one before the first.
+        // hint: A stage comes round again every STAGES steps, so the parity changes when
+        //     `step / STAGES` does, and not with every step.
+        // hint: In the first round the wait has to pass at a new barrier. A consumer waits for the
+        //     same tile with `step / STAGES % 2`; the producer needs the other one of 0 and 1.
         emptied = step / STAGES % 2 ^ 1;
         // end solution: parity
         // snippet: ask

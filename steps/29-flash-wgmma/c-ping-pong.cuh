@@ -175,6 +175,13 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
     const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE; // in place of its queries
     rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
     // solution: fence -- TMA is to read what all 128 have written: two lines
+    // hint: Two things are missing between the stores of 128 threads and the copy that one of them
+    //     starts: the stores have to become visible to the async proxy, and the leader has to wait
+    //     until all 128 threads have stored. tma.cuh has a function for each.
+    // hint: fence_async_proxy is for the stores of the thread that calls it, so every thread calls
+    //     it. The wait is named_sync with 128 threads: other warpgroups may still be computing.
+    // hint: wgmma_rows.cuh numbers the named barriers. Those from HANDOFF_BARRIER on pass turns;
+    //     from WARPGROUP_BARRIER on each warpgroup has its own, `WARPGROUP_BARRIER + warpgroup`.
     fence_async_proxy();
     named_sync(WARPGROUP_BARRIER + warpgroup, 128);
     // end solution: fence

@@ -103,6 +103,12 @@ __global__ void __launch_bounds__(384, 1)
         if (threadIdx.x % 128 == 0) {
             load_block_keys<D>(t, b, &k_map, &v_map, m.kv_full);
             // solution: wait -- from where on what the kernel in front has written may be read
+            // hint: This kernel may begin before the kernel in front of it has ended. Which results
+            //     of that kernel does load_tiles request?
+            // hint: One wait by this thread is enough: the consumers access results of earlier
+            //     kernels only after tiles have come that load_tiles requests.
+            // hint: dependent_launch.cuh has two functions without arguments: one lets the next
+            //     kernel begin, the other waits for the previous one.
             // Consumers need no wait of their own: they touch results of earlier kernels only
             // after tiles have come, which are requested behind this wait.
             wait_for_previous();
@@ -197,6 +203,15 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     pack_slopes<ROWS>(f.p, f.ds, f.s[0], f.dp);
 
     // solution: slopes -- wait until dS may be stored, store it, and let wgmma see it
+    // hint: Below, start_dq reads the whole dS of the previous tile, also the other warpgroup's
+    //     half. Which barrier says that this half is there? Wait for it in front of the store: then
+    //     the buffer of this stage may be overwritten as well.
+    // hint: The barrier is `m.ds_full + 8 * before`. Its parity is computed from step - 1 as
+    //     `filled` is from step; add 2 * STAGES first, so that at step 0 the result is 1 and the
+    //     wait passes at the new barrier.
+    // hint: store_slopes<ROWS> stores f.ds at `w.slopes + stage * SLOPES`. Then every thread makes
+    //     its stores visible to the async proxy, through which wgmma reads shared memory;
+    //     wgmma_fence does not do that.
     // The other warpgroup's half of the last dS is there. So that warpgroup has also read the dS
     // before, whose place this one takes. The first tile does not wait.
     const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
@@ -215,6 +230,13 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     fence_registers(f.dq);
     // end snippet: late
     // solution: told -- say that this half of dS is there
+    // hint: Which barrier does the other warpgroup wait for before it reads this half of dS, and
+    //     how many arrivals complete its phase? init_barriers has the number.
+    // hint: One lane arrives for its warp. Its arrival has to come after the stores of all 32
+    //     lanes, so the lanes of the warp meet first.
+    // hint: The barrier is that of the dS that was just stored, `m.ds_full + 8 * stage`. The
+    //     arrivals at the end of this function, at q_empty and dout_empty, are written in the same
+    //     way.
     // This half of dS is there, and the other buffer has been read, for dq is there.
     __syncwarp();
     if (threadIdx.x % 32 == 0) {

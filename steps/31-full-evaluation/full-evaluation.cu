@@ -36,6 +36,15 @@ template <int D, bool BOTH>
 static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
     // solution: chain -- a job, and its launches; with BOTH also what they are to read
+    // hint: Which kernel writes what the next one reads? The kernel `before` computes delta and
+    //     clears the sums, the main kernel multiplies and adds to the sums, the kernel `after`
+    //     computes dq from them. With BOTH, o and lse are results of this call too.
+    // hint: `job_of<D>(run, stream, "q", "k")` is the call's job. launch_before and launch_after of
+    //     backward_job.cuh and backward_pass::launch_main take a pointer to it; launch_forward
+    //     above takes run and stream.
+    // hint: `early` says whether a kernel may begin before the one in front of it has ended, and
+    //     the comment of launch_before says when this is so for `before`. The last line is
+    //     `launch_after<D>(&j, true);`.
     const job j = job_of<D>(run, stream, "q", "k");
     if (BOTH) {
         launch_forward(run, stream);

@@ -168,6 +168,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
     }
     // solution: rotate-back -- dk of the rotated k becomes that of k
+    // hint: dk is now the gradient by the rotated keys. Which function of this file rotates the
+    //     fragments of a warp back?
+    // hint: warp_rotate_back takes the fragments, the tables, the warp's first row and the number
+    //     of rows. Key j has position j, so the tables need no offset.
+    // hint: The warp's first key is `block_key + warp_key`, and a.Sk keys exist; the function
+    //     itself leaves out rows past the end.
     warp_rotate_back<D, STRIPS>(dk, angles, block_key + warp_key, a.Sk);
     // end solution: rotate-back
     warp_store_rows<D, STRIPS>(a.dk + (int64_t)head * a.Sk * D, dk, 1.0f / sqrtf((float)D),

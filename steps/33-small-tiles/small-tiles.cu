@@ -85,6 +85,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t stage = 0;
         uint32_t next_stage = 0;
         // solution: stages -- where this tile lies, where the next one goes, what is waited for
+        // hint: The stages are a ring: tile number n is in stage n % STAGES. Which number has the
+        //     tile whose first key is `first`, and which the tile whose first key is `next`?
+        // hint: stage and next_stage are bytes from the first stage, and a stage has TILE bytes.
+        //     Each tile is one cp.async group, and at this point AHEAD groups are committed from
+        //     this tile's on: how many of them may still be in flight?
+        // hint: The first line is `stage = first / KEYS % STAGES * TILE;`. copy_async_wait<N>
+        //     leaves at most the N youngest cp.async groups in flight: N is 0 with two stages and 1
+        //     with three.
         stage = first / KEYS % STAGES * TILE;
         next_stage = next / KEYS % STAGES * TILE;
         copy_async_wait<AHEAD - 1>();

@@ -202,6 +202,14 @@ static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *
         const int row = min(first + i + own.row, S - 1);
         const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
         // solution: chunks -- four pairs are rotated as they come, by angles that are not kept
+        // hint: Which function of rotate_halves.cuh rotates four pairs where they are? It loads and
+        //     stores the pairs itself, so rotate_chunks needs no arrays as rotate_overwritten has
+        //     them.
+        // hint: In this row the four elements of the first half are at `tile + i * D + own.at`; for
+        //     their partners own.at becomes own.at ^ D / 2. Both are passed as pointers to uint2.
+        // hint: The third argument is `load_angles(cosine + angle, sine + angle)` itself, so that
+        //     no variable keeps the angles. The template argument says that nothing is rotated
+        //     back.
         rotate_four<false>((uint2 *)(tile + i * D + own.at),
                            (uint2 *)(tile + i * D + (own.at ^ D / 2)),
                            load_angles(cosine + angle, sine + angle));

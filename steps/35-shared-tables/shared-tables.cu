@@ -93,6 +93,16 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
         // solution: staged -- the tile is rotated; the next table, when there is room
+        // hint: Where does the next table go, with two tables and with one, and which threads may
+        //     still read what is there now? This decides whether load_table stands in front of the
+        //     rotation or behind its barrier.
+        // hint: rotate_staged takes the tile, `tiles + ROWS * D + stage / 2`, and its table: number
+        //     `first / KEYS % TABLES` of the tables that begin at `table`, each of KEYS * D floats.
+        //     Behind the rotation all threads meet, before any warp multiplies.
+        // hint: load_table takes an address in bytes. With TABLES == 2 it is
+        //     `tables + next / KEYS % 2 * TABLE`, in front of the rotation; with TABLES == 1 it is
+        //     `tables` itself, behind the barrier. Both load the rows from `next` on, if
+        //     `next < visible`.
         if (TABLES == 2 && next < visible) {
             load_table<D, KEYS, THREADS>(tables + next / KEYS % 2 * TABLE, cosine, sine, next, Sk);
         }

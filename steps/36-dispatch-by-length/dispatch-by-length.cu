@@ -53,6 +53,14 @@ static way tuned_way(const kf_shape *s)
 {
     way chosen = log_way(s);
     // solution: choose -- the faster way by the table of step 23's tuner
+    // hint: What does kf_tuned return where it finds a row, and where it finds none? Its comment is
+    //     in harness/tuned.h. Without a row chosen keeps the log's choice.
+    // hint: Declare `char name[32];` and call kf_tuned as say_choices does further below. The name
+    //     comes back without its "way:"; strcmp compares it with fused_way.name and
+    //     op_by_op_way.name.
+    // hint: Assign to chosen only if kf_tuned returns true. A name that is neither of the two ends
+    //     the program: `kf_die(1, ...)` with a format that says what was found and what would be
+    //     right.
     char name[32];
     if (kf_tuned("dispatch", s, "way", name, sizeof name)) {
         chosen = strcmp(name, fused_way.name) == 0 ? fused_way : op_by_op_way;
@@ -71,6 +79,10 @@ static way of_table, of_log; // for this case
 static void launch_tuned(const kf_run *run, cudaStream_t stream)
 {
     // solution: dispatch -- the way that was chosen for this case
+    // hint: The choice for this case was made in setup, before any launch. Which of the two
+    //     variables above has it?
+    // hint: A way has a member `launch`, which takes run and stream. launch_log, the next function,
+    //     does the same with the log's choice.
     of_table.launch(run, stream);
     // end solution: dispatch
 }

@@ -155,6 +155,11 @@ static __device__ __forceinline__ void rotate_queries(char *tile, const row_angl
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
         // solution: rotate -- four pairs by their angles
+        // hint: x[i] has four elements of the first half of a row and y[i] has their partners.
+        //     Which function of rotate_halves.cuh rotates four pairs by four angles in place?
+        // hint: The function takes pointers to x[i] and y[i], and the angles of this row, which
+        //     load_angles has left in `a.by[i]`. Its template argument says whether it rotates
+        //     back.
         rotate_four<false>(&x[i], &y[i], a.by[i]);
         // end solution: rotate
         *low[i] = x[i];

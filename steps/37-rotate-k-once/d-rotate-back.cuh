@@ -24,6 +24,12 @@ static __device__ __forceinline__ void rotate_back(float (&c)[D / 8][4], const a
         const float2 cosines = a.cosines[half][n], sines = a.sines[half][n];
         const float cosine = i % 2 ? cosines.y : cosines.x, sine = i % 2 ? sines.y : sines.x;
         // solution: back -- by minus the angle
+        // hint: A rotation by an angle makes (x cos - y sin, y cos + x sin) of a pair (x, y). What
+        //     becomes of the cosine and of the sine if the angle changes its sign?
+        // hint: The element in the first half of the row is `c[n][i % 4]`, its partner is
+        //     `c[n + D / 16][i % 4]`. x and y are copies of the two, so either may be assigned
+        //     first.
+        // hint: One of the two lines is `c[n][i % 4] = x * cosine + y * sine;`.
         c[n][i % 4] = x * cosine + y * sine;
         c[n + D / 16][i % 4] = y * cosine - x * sine;
         // end solution: back
@@ -194,12 +200,22 @@ __global__ void __launch_bounds__(384, 1)
     barrier_wait(m.kv_full, 0);
     add_tiles<D>(dk, dv, w, m);
     // solution: dk-angles -- for dk, on their way while the last dq is made
+    // hint: At which positions are the rows of dk that this lane has as fragments?
+    //     rotate_fragments.cuh has a type for a lane's angles, and a function that loads them.
+    // hint: Declare `angles<D> rotation;`. load_angles fills it; its other arguments are the
+    //     tables, the row of the tables for the lane's row g, and the last row that may be read.
+    // hint: Key j has row j of the tables. The warp's keys begin at w.key, g is lane / 4, and the
+    //     last row is `a.Sk - 1`.
     angles<D> rotation;
     load_angles(rotation, tables, w.key + lane / 4, a.Sk - 1);
     // end solution: dk-angles
     add_last_dq<D>(w, m);
 
     // solution: dk -- dk is that of the rotated keys: rotate it back
+    // hint: The kernel `after` does the same with dq. Which function of this file does it call
+    //     between its loads and its stores?
+    // hint: rotate_back takes fragments and angles: those of dk, and those that you have loaded in
+    //     front of add_last_dq. Rows past the last key need no condition, as they are not stored.
     rotate_back<D>(dk, rotation);
     // end solution: dk
     const int rotated = (w.key + lane / 4 < a.Sk) + (w.key + lane / 4 + 8 < a.Sk);

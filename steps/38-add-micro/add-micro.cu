@@ -97,6 +97,13 @@ __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n
     const int64_t eights = (n - before) / 8;
     const int after = (n - before) % 8;
     // solution: eight -- the eight elements of this thread, and one of those before and after
+    // hint: A thread has up to two tasks: eight elements from the first multiple of 16 bytes on,
+    //     and one of the elements before or after. Can one thread have both? In case 7x293 every
+    //     thread of the block has eight elements to add, and single ones are left.
+    // hint: Thread i < eights adds eight from element before + 8 * i on, by load_eight, sum_of and
+    //     store_eight. Thread i < before + after adds a single one, by __hadd.
+    // hint: The single element of thread i is `i < before ? i : n - after + (i - before)`: first
+    //     those before, then the last ones of the array.
     if (i < eights) {
         const int64_t at = before + 8 * i;
         store_eight(c + at, sum_of(load_eight(a + at), load_eight(b + at)));
@@ -210,6 +217,12 @@ __global__ void add_norm_rows(const __half *a, const __half *b, __half *c, const
     const bool aligned = D % 8 == 0;
     struct eight x = load_columns(a + at, D - column, aligned);
     // solution: fused -- add b, and leave the sum in c and in x
+    // hint: norm_row norms what x is when it is called, and that has to be the sum as it is stored
+    //     in c. Which function adds eight columns to eight and rounds each sum to fp16?
+    // hint: Load the columns of b as those of a are loaded, with D - column and aligned: a row may
+    //     have fewer than eight columns left for this thread, or none.
+    // hint: The second of two lines is `store_columns(c + at, x, D - column, aligned);`, after x
+    //     has become the sum.
     x = sum_of(x, load_columns(b + at, D - column, aligned));
     store_columns(c + at, x, D - column, aligned);
     // end solution: fused

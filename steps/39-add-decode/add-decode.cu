@@ -74,6 +74,15 @@ static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
     cudaGraph_t graph = NULL;
     cudaGraphExec_t replay = NULL;
     // solution: graph -- capture the chain on the stream, and make of it what can be launched
+    // hint: Launches on a stream that is being captured are recorded and do not run. Which calls of
+    //     the CUDA runtime begin a capture, end it with a graph, and make an executable graph of
+    //     that one?
+    // hint: Between beginning and end stands `enqueue<add_halves>(x, stream);`. The end of the
+    //     capture gives graph, and the last call makes replay of it. CUDA_CHECK surrounds each call
+    //     of the runtime.
+    // hint: The first line is
+    //     `CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));`. The
+    //     other two calls are cudaStreamEndCapture and cudaGraphInstantiate, with flags 0.
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     enqueue<add_halves>(x, stream);
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));

@@ -69,6 +69,11 @@ static void called_layer(const neox_net *net, int layer, const half *x, half *y,
     const int64_t n = (int64_t)net->T * net->c.hidden;
     launch_branches(net, layer, x, stream);
     // solution: called -- both sums of the layer, in the order of copied_layer, by add_halves
+    // hint: Each sum is rounded to fp16, so only the same order gives the same bits. Which two
+    //     tensors does copied_layer add first, and where does it leave the sum?
+    // hint: add_halves takes two terms, the sum, the number of elements and the stream. The terms
+    //     of the first call are net->mlp and net->attention, and n is the number of elements.
+    // hint: The second call is `add_halves(net->sum, x, y, n, stream);`.
     add_halves(net->mlp, net->attention, net->sum, n, stream);
     add_halves(net->sum, x, y, n, stream);
     // end solution: called

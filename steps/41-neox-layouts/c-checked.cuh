@@ -16,6 +16,12 @@ static bool is_contiguous(const view *v)
 {
     bool contiguous = false;
     // solution: contiguous -- a stride over an extent of 1 is never used, and may be anything
+    // hint: If the elements lie one after the other, where is the next element of a row, and where
+    //     the next row? Strides are in elements.
+    // hint: The column stride has to be 1 and the row stride v->columns, but each only where its
+    //     extent is greater than 1.
+    // hint: For the columns the condition is `(v->columns == 1 || v->column_stride == 1)`; that for
+    //     the rows is built in the same way, and both have to be true.
     contiguous =
         (v->columns == 1 || v->column_stride == 1) && (v->rows == 1 || v->row_stride == v->columns);
     // end solution: contiguous

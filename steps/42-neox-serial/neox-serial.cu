@@ -71,6 +71,12 @@ static void serial_layer(const neox_net *net, int layer, const half *x, half *y,
 static void fixed_layer(const neox_net *net, int layer, const half *x, half *y, cudaStream_t stream)
 {
     // solution: layer -- a right layer, beginning with serial_layer: what does each norm read?
+    // hint: In a parallel layer attention and the MLP read the same x, each behind its own norm.
+    //     What does the second norm of serial_layer read?
+    // hint: Begin with the six calls of serial_layer, and compare each with the formula above this
+    //     function: y = mlp(norm2(x)) + (attention(norm1(x)) + x). One argument differs.
+    // hint: The launch_norm of NEOX_NORM2_GAIN has `x` as its input. Both sums stay as they are, by
+    //     add_tested, for `try` judges each of them.
     launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
     launch_attention(net, layer, net->normed1, stream);
     add_tested(net, net->attention, x, net->sum, stream);

@@ -72,6 +72,11 @@ static void matched_layer(const neox_net *net, int layer, const half *x, half *y
 {
     launch_branches(net, layer, x, stream);
     // solution: matched -- two adds by add(), in the order of the model
+    // hint: Which two terms do the parentheses in the comment above this function add first?
+    //     regrouped_layer begins with another pair.
+    // hint: add takes net, two terms, the sum and the stream. The sum of net->mlp and
+    //     net->attention goes to net->sum.
+    // hint: The second line is `add(net, net->sum, x, y, stream);`.
     add(net, net->mlp, net->attention, net->sum, stream);
     add(net, net->sum, x, y, stream);
     // end solution: matched

@@ -168,6 +168,12 @@ static double gain(double share, double times)
 {
     double whole = NAN;
     // solution: gain -- how many times as fast the whole is
+    // hint: Let the whole take the time 1 before. Which part of that time stays as it is, and how
+    //     long does the other part take afterwards?
+    // hint: What stays takes 1 - share, and the part takes share / times. If times is INFINITY,
+    //     that quotient is 0, so it needs no case of its own.
+    // hint: Afterwards the whole takes `1.0 - share + share / times`; the gain is the time before,
+    //     divided by the time afterwards.
     whole = 1.0 / (1.0 - share + share / times);
     // end solution: gain
     return whole;

@@ -14,6 +14,13 @@ static __global__ void add_three(const half *mlp, const half *attention, const h
 {
     const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     // solution: add-three -- both sums, each rounded to fp16, with one store
+    // hint: Two kernels would round the first sum to fp16 when they store it. Which function of
+    //     half_add.cuh rounds eight sums to fp16 and leaves them in registers?
+    // hint: i is this thread's first element, already times 8; a thread with i >= count has nothing
+    //     to do. load_eight and store_eight access 16 bytes, the eight elements from there on.
+    // hint: Declare
+    //     `const struct eight branches = sum_of(load_eight(mlp + i), load_eight(attention + i));`.
+    //     Then add the eight elements of x to it, and store that sum from y + i on.
     if (i < count) {
         const struct eight branches = sum_of(load_eight(mlp + i), load_eight(attention + i));
         store_eight(y + i, sum_of(branches, load_eight(x + i)));

@@ -20,6 +20,7 @@ void kf_help_print(const kf_program *p)
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"
         "  --list                    cases and variants\n"
+        "  --questions               what `make step-NN predict` asks, one question a line\n"
         "  --help                    this\n\n"
         "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n");
 }

@@ -254,6 +254,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
     const struct option fixed[] = {{"help", no_argument, NULL, 'h'},
                                    {"list", no_argument, &o->list, 1},
+                                   {"questions", no_argument, &o->questions, 1},
                                    {"json", no_argument, &o->json, 1},
                                    {"case", required_argument, NULL, 'c'},
                                    {"variant", required_argument, NULL, 'v'},

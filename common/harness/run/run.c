@@ -418,6 +418,10 @@ int kf_main(const kf_program *given, int argc, char **argv)
         kf_list_print(program, &s.options);
         return KF_OK;
     }
+    if (s.options.questions) {
+        kf_questions_print(program);
+        return KF_OK;
+    }
     check_named(&s);
     tell_backend(s.options.seed);
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);

@@ -21,7 +21,7 @@ enum kf_sink {
     KF_SINKS
 };
 typedef struct kf_options {
-    int list, json, by_line, once; /* yes or no, as getopt_long sets them */
+    int list, questions, json, by_line, once; /* yes or no, as getopt_long sets them */
     bool has_seed;
     uint64_t seed;
     int reps;                           /* most timing rounds */
@@ -34,6 +34,7 @@ typedef struct kf_options {
 void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
 void kf_help_print(const kf_program *program);
 void kf_list_print(const kf_program *program, const kf_options *options); /* those chosen */
+void kf_questions_print(const kf_program *program); /* questions.c */
 
 /* --- run.c, trial.c --------------------------------------------------------------------------- */
 typedef struct kf_session {

@@ -6,12 +6,16 @@
 # files of cudacc (the .d files), and on a file `flags` that changes when the compiler or its flags do; each
 # program on its objects and on the runtime, which cudacc builds: common/cpu/runtime.mk.
 
-selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
+named := $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS)))
+ifneq ($(if $(named),,$(filter $(LEADING),$(MAKECMDGOALS))),)
+next := $(shell sh common/make/reader/next.sh --step)
+endif
+selected := $(or $(named),$(next),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # compiles: is anything compiled? chooses: does anything run on the backend that is chosen?
-compiles := $(filter-out help setup clean new-step messages diff exercise lint $(if $(actions),step-%), \
+compiles := $(filter-out help setup clean next list hint skip watch new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
-chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
+chooses := $(filter run count check try predict data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
@@ -261,13 +265,20 @@ endif
 # Exit code 77: the program cannot run here, and has printed why. Other steps go on.
 unless_77 = code=$$?; [ $$code -ne 77 ] || \
     { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
+# Where the reader has predicted, what was seen is set beside it.
+predicted = $(if $(filter --%,$(filter-out --case --variant --seed --reps,$(ARGS))),,$(shell \
+    grep -s -m 1 -o '^$*	' work/predictions.tsv))
+own_rows = build/predictions/step-$*.tsv
+compare = $(if $(predicted),[ $$code -ne 0 ] || sh common/make/reader/predict.sh show $* $< $1;) (exit $$code);
 $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
-	@$< $(ARGS); $(unless_77)
+	@$(if $(predicted),mkdir -p build/predictions && rm -f $(own_rows);) \
+	    $< $(ARGS) $(if $(predicted),--out $(own_rows)); code=$$?; $(call compare,$(own_rows)) $(unless_77)
 run: $(selected:%=run-%)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/reader/count.sh $^ -- $(ARGS); $(unless_77)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/reader/count.sh $^ -- $(ARGS); code=$$?; \
+	    $(call compare,build/data/cpu/step-$*-counts.tsv) $(unless_77)
 count: $(selected:%=count-%)
 
 # The metrics that a step's header requests of ncu.
@@ -304,6 +315,36 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
 	@sh common/make/reader/try.sh step-$* '$<' \
 	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
+
+# --- Leading a reader -----------------------------------------------------------------------------
+# FROM and FORCE are settings of several commands.
+next:
+	@sh common/make/reader/next.sh $(call quoted,$(call asked,FROM))
+list:
+	@sh common/make/reader/list.sh $(ARGS)
+
+ifneq ($(filter $(LEADING),$(actions))$(named),)
+ifeq ($(next)$(named),)
+$(filter $(LEADING),$(actions)): next
+else
+$(foreach c,$(filter $(LEADING),$(actions)),$(eval $c: $(selected:%=$c-%)))
+endif
+endif
+
+$(NUMBERS:%=hint-%): hint-%:
+	@sh common/make/reader/hint.sh $* $(ARGS)
+$(NUMBERS:%=skip-%): skip-%:
+	@sh common/make/reader/record.sh $* skipped && echo 'step-$* is skipped, until you try it'
+$(NUMBERS:%=watch-%): watch-%:
+	+@sh common/make/reader/watch.sh '$(MAKE)' $(if $(named),$*)
+$(NUMBERS:%=predict-%): predict-%: $(PROGRAMS)/step-%
+	@sh common/make/reader/predict.sh ask $* $< '$(FORCE)'
+$(NUMBERS:%=solution-%): solution-%:
+	+@sh common/make/reader/solution.sh $* '$(MAKE)' '$(CPU)-count/try-$*' '$(FORCE)'
+# Asked for together, a prediction comes before what it predicts.
+ifneq ($(filter predict,$(actions)),)
+$(foreach n,$(selected),$(eval run-$n count-$n: | predict-$n))
+endif
 
 # make sets AS itself, hence `asked`. A quote in a name is refused by new-step.sh like any other character.
 quoted = '$(subst ','\'',$1)'

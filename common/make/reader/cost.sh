@@ -2,7 +2,7 @@
 # cost.sh STEP PROGRAM [ARGUMENTS]: does a program that counts do more than the step's own solution did when
 # its counts were recorded? Of the arguments it uses the cases and variants, and only cases with recorded
 # counts. Exit 0: no; 1: yes, one line each (cost.awk); 3: there is nothing to compare with; 4: the program
-# failed.
+# failed. COST_ROWS in the environment: a file that the program's counts are left in.
 step=$1 program=$2
 shift 2
 recorded=plots/data/cpu/$step-counts.tsv
@@ -49,4 +49,5 @@ if [ $code -ne 0 ]; then
     echo "  counting ended with code $code: $(grep "^$step\|: " "$work/said" | tail -n 1)"
     exit 4
 fi
+[ -z "$COST_ROWS" ] || cp "$work/counts.tsv" "$COST_ROWS"
 awk -v "all=$all" -f common/make/reader/cost.awk "$recorded" "$work/counts.tsv"

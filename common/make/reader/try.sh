@@ -2,7 +2,7 @@
 # try.sh STEP PROGRAM CHECK COUNT [ARGUMENTS]: is a reader's program right? Runs PROGRAM, then CHECK, the
 # command that checks it, then COUNT, the program that counts its cost (empty: there is none here). The output
 # is short: one line per case; or the first failure, and the findings of CHECK there. The last line is the
-# verdict.
+# verdict, which `make list` remembers.
 step=$1 program=$2 check=$3 count=$4
 shift 4
 
@@ -19,10 +19,37 @@ for argument in "$@"; do
     esac
 done
 
+. common/make/reader/exercises.sh
+number=${step#step-}
+tried=$(digest_of "$number") # now, as the reader may save again while this runs
+
+# remember CODE VERDICT: keeps it. Where only a part was tried, or nothing could run, it is not known to be right.
+remember() {
+    state=wrong
+    case $1:$only:$2 in
+    0::right*) state=right ;;
+    0:* | 2:*) return ;;
+    1:*:*"its counts are not those"*) state=dear ;;
+    esac
+    device=$(sed -n 's/^CPU backend, .*/cpu/p; s/^\([^ ].*\), compute [0-9.]*, driver .*/\1/p' "$work/run" | head -n 1)
+    cost='' counts=''
+    if [ -f "$work/counts" ]; then
+        recorded=plots/data/cpu/$step-counts.tsv
+        cost=$(awk -v mode=cost -f common/make/reader/beside.awk "$recorded" "$work/counts")
+        counts=$(awk -v mode=counts -f common/make/reader/beside.awk "$recorded" "$work/counts")
+    fi
+    note=$(head -n 1 "$work/cost" 2>/dev/null | sed 's/^ *//')
+    sh common/make/reader/record.sh "$number" $state "$seed" "$device" "$cost" "$counts" "$note" "$tried"
+}
+
 # Verified cases are printed before a success, and left out before a failure that came later.
 say() {
     code=$1
     shift
+    [ ! -f "$(work_of "$number")" ] || remember "$code" "$*"
+    if [ "$code" != 0 ]; then
+        blanks_of "$number" | sed 's/^\([^	]*\)	/  still blank: \1: /'
+    fi
     [ "$code" != 0 ] || [ ! -f "$work/right" ] || cat "$work/right"
     [ "$code" != 0 ] || [ -z "$only" ] || set -- "$* (only what ARGS names was tried)"
     echo "$step try: $*"
@@ -125,7 +152,7 @@ for own in steps/"${step#step-}"-*/try.sh; do
     }
 done
 [ -n "$count" ] || say 0 "right: verified and checked, and not counted"
-sh common/make/reader/cost.sh "$step" "$count" "$@" >"$work/cost"
+COST_ROWS=$work/counts sh common/make/reader/cost.sh "$step" "$count" "$@" >"$work/cost"
 code=$?
 case $code in
 1 | 4) sed 1q "$work/right" ;;

@@ -12,6 +12,9 @@ __global__ void sum(const float *__restrict__ in, float *out, int n)
     // snippet: tree
     float v = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     // solution: shuffle -- add the values of the warp
+    // hint: Which lane has the value that
+    //     this one lacks?
+    // hint: `lane` is 16, 8, 4, 2 and 1.
     for (int lane = 16; lane > 0; lane /= 2)
         v += __shfl_xor_sync(0xffffffffu, v, lane); // a comment that makes this line rather a long one
     // end solution: shuffle
@@ -32,3 +35,10 @@ int launch(cudaStream_t stream, const float *in, float *out)
     return cudaGetLastError() == cudaSuccess && text[0] == 'l' ? 0 : 1;
 }
 // end snippet: launch
+
+static const kf_question questions[] = {
+    {.text = "How many \"barriers\" does `tree` "
+             "need, at D = 1234?",
+     .figure = "barriers"},
+    {.text = "And shuffle?", .figure = "barriers"},
+};

@@ -1,0 +1,99 @@
+#!/bin/sh
+# predict.sh ask STEP PROGRAM [FORCE]: asks the questions that PROGRAM has (--questions), reads an answer a line, and
+#     keeps them in work/predictions.tsv. What has been compared stays; FORCE asks again for what has not.
+# predict.sh show STEP PROGRAM ROWS: says how far off the answers are: from ROWS, which a run or a count has just
+#     written, or else from those that are recorded with the book. Says nothing if there is no answer.
+. common/make/reader/exercises.sh
+how=$1 step=$2 program=$3
+kept=work/predictions.tsv
+device=nvidia-h200
+tab=$(printf '\t')
+work=$(mktemp -d "${TMPDIR:-/tmp}/predict.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+
+answers_of() { # STEP
+    [ ! -f "$kept" ] || awk -F '\t' -v "step=$1" '$1 == step' "$kept"
+}
+
+# keep FILE: FILE has the step's new lines.
+keep() {
+    mkdir -p work
+    {
+        echo "# What was predicted, and what was seen: read by make list. It may be copied, and committed."
+        echo "# step${tab}question${tab}date${tab}answer${tab}low${tab}high${tab}seen${tab}device${tab}text"
+        {
+            [ ! -f "$kept" ] || awk -F '\t' -v "step=$step" '!/^#/ && $1 != step' "$kept"
+            cat "$1"
+        } | sort -t "$tab" -k 3,3 -k 1,1 -k 2,2n
+    } >"$kept.$$"
+    mv "$kept.$$" "$kept"
+}
+
+ask() {
+    "$program" --questions >"$work/questions" || exit
+    n=$(($(wc -l <"$work/questions") - 1))
+    [ "$n" -gt 0 ] || { echo "step-$step has no question"; exit 0; }
+    answers_of "$step" >"$work/old"
+    : >"$work/new"
+    i=0
+    while [ $i -lt "$n" ]; do
+        i=$((i + 1))
+        line=$(sed -n "$((i + 1))p" "$work/questions")
+        text=$(echo "$line" | cut -f 10)
+        among=$(echo "$line" | cut -f 6)
+        unit=$(echo "$line" | cut -f 9)
+        [ "$among" != - ] || among=
+        [ "$unit" != - ] || unit=
+        old=$(awk -F '\t' -v "i=$i" -v "text=$text" '$2 == i && $9 == text' "$work/old")
+        echo "Question $i of $n: $text"
+        if [ -n "$old" ] && { [ -z "$force" ] || [ "$(echo "$old" | cut -f 7)" != - ]; }; then
+            echo "$old" | awk -F '\t' '{
+                print "  answered on " $3 ": " $4 ($5 == "-" ? "" : " (" $5 " to " $6 ")") \
+                    ($7 == "-" ? "; FORCE=1 asks again" : ", and compared, so it stays")
+            }'
+            echo "$old" >>"$work/new"
+            continue
+        fi
+        right="a number${unit:+ of $unit} and how sure you are, as 1.5 +- 0.3 or 1.2 to 1.8; 1.5 alone is +- 10 %"
+        [ -z "$among" ] || right="one of: $among"
+        echo "  $right"
+        while :; do
+            printf '  > '
+            IFS= read -r typed || { echo; echo "predict: no answer to question $i, and nothing more to read" >&2; break 2; }
+            [ -t 0 ] || echo "$typed"
+            answer=$(echo "$typed" | awk -v "among=$among" -f common/make/reader/answer.awk)
+            [ -z "$answer" ] || break
+            echo "  \"$typed\" is no answer; right is $right"
+        done
+        printf '%s\t%s\t%s\t%s\t-\t-\t%s\n' "$step" "$i" "$(now)" "$answer" "$text" >>"$work/new"
+    done
+    keep "$work/new"
+    [ "$(wc -l <"$work/new")" -lt "$n" ] && exit 1
+    echo "Kept. Now make step-$step run on a GPU, or make step-$step count on a CPU, sets them beside what is seen."
+}
+
+show() {
+    rows=$1
+    answers_of "$step" >"$work/old"
+    [ -s "$work/old" ] || return 0
+    "$program" --questions >"$work/questions" || return 0
+    [ -f "$rows" ] || rows=/dev/null
+    awk -f common/make/reader/figure.awk "$work/questions" "$rows" >"$work/seen"
+    # Times and verdicts are recorded on the GPU, counts on the CPU.
+    for recorded in "plots/data/$device/step-$step.tsv" "plots/data/cpu/step-$step-counts.tsv"; do
+        [ -f "$recorded" ] || recorded=/dev/null
+        awk -f common/make/reader/figure.awk "$work/questions" "$recorded" >"$work/$(basename "$recorded").figures"
+    done
+    sed 1d "$work/questions" | paste - "$work/seen" "$work"/*.figures >"$work/figures"
+    awk -F '\t' -v "out=$work/new" -f common/make/reader/predict.awk "$work/figures" "$work/old"
+    keep "$work/new"
+}
+
+case $how in
+ask)
+    force=$4
+    ask
+    ;;
+show) show "$4" ;;
+esac
