@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
     float correction[2];
     uint64_t q_tile = 0, k_tile = 0, v_tile = 0; // descriptors, of the first stage
-    // solution: descriptors -- 64 bits for each of the three tiles, of this warpgroup's queries
+    // solution: descriptors -- 64 bits each: this warpgroup's queries; stage 0 of K; stage 0 of V
     // hint: A product reads its tiles itself: which fields of the chapter's table say where the
     //     elements of a tile are? The start and both distances are in units of 16 bytes.
     // hint: This warpgroup's queries begin at `q_tiles + warpgroup * Q_TILE`, the first stages of K

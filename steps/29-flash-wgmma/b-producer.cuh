@@ -85,7 +85,7 @@ static __device__ __forceinline__ void load_tiles(const block_memory &m, const C
         const int stage = step % STAGES;
         const int key = (work.tiles - 1 - step) * KEYS; // the first of the tile
         int emptied = 0; // the parity of the phase in which the stage was emptied
-        // solution: parity -- the first time nobody has left it yet, and nobody is waited for
+        // solution: parity -- of the phase to wait for; a stage never filled is not waited for
         // hint: Which phase of a stage's empty barriers does the producer wait for when it fills
         //     the stage for the first time, the second, the third? The comment of barrier_wait in
         //     tma.cuh says which parity a phase has, also the one before the first.

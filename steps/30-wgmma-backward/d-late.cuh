@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(384, 1)
         setmaxnreg_dec<24>();
         if (threadIdx.x % 128 == 0) {
             load_block_keys<D>(t, b, &k_map, &v_map, m.kv_full);
-            // solution: wait -- from where on what the kernel in front has written may be read
+            // solution: wait -- wait for the kernel in front before its results are requested
             // hint: This kernel may begin before the kernel in front of it has ended. Which results
             //     of that kernel does load_tiles request?
             // hint: One wait by this thread is enough: the consumers access results of earlier
@@ -229,7 +229,7 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     wgmma_wait<1>(); // for dq
     fence_registers(f.dq);
     // end snippet: late
-    // solution: told -- say that this half of dS is there
+    // solution: told -- tell the other warpgroup that this half of dS is stored
     // hint: Which barrier does the other warpgroup wait for before it reads this half of dS, and
     //     how many arrivals complete its phase? init_barriers has the number.
     // hint: One lane arrives for its warp. Its arrival has to come after the stores of all 32

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         const int next = first + AHEAD * KEYS;
         uint32_t stage = 0;
         uint32_t next_stage = 0;
-        // solution: stages -- where this tile lies, where the next one goes, what is waited for
+        // solution: stages -- in bytes: where this tile is, where the next one goes; then the wait
         // hint: The stages are a ring: tile number n is in stage n % STAGES. Which number has the
         //     tile whose first key is `first`, and which the tile whose first key is `next`?
         // hint: stage and next_stage are bytes from the first stage, and a stage has TILE bytes.

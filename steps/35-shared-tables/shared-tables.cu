@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
             load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
-        // solution: staged -- the tile is rotated; the next table, when there is room
+        // solution: staged -- rotate this tile, and load the next table once its place is free
         // hint: Where does the next table go, with two tables and with one, and which threads may
         //     still read what is there now? This decides whether load_table stands in front of the
         //     rotation or behind its barrier.

@@ -78,7 +78,7 @@ static way of_table, of_log; // for this case
 
 static void launch_tuned(const kf_run *run, cudaStream_t stream)
 {
-    // solution: dispatch -- the way that was chosen for this case
+    // solution: dispatch -- launch the way that was chosen for this case
     // hint: The choice for this case was made in setup, before any launch. Which of the two
     //     variables above has it?
     // hint: A way has a member `launch`, which takes run and stream. launch_log, the next function,

@@ -154,7 +154,7 @@ static __device__ __forceinline__ void rotate_queries(char *tile, const row_angl
     }
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
-        // solution: rotate -- four pairs by their angles
+        // solution: rotate -- rotate the four pairs by their angles
         // hint: x[i] has four elements of the first half of a row and y[i] has their partners.
         //     Which function of rotate_halves.cuh rotates four pairs by four angles in place?
         // hint: The function takes pointers to x[i] and y[i], and the angles of this row, which

@@ -23,7 +23,7 @@ static __device__ __forceinline__ void rotate_back(float (&c)[D / 8][4], const a
         const float x = c[n][i % 4], y = c[n + D / 16][i % 4];
         const float2 cosines = a.cosines[half][n], sines = a.sines[half][n];
         const float cosine = i % 2 ? cosines.y : cosines.x, sine = i % 2 ? sines.y : sines.x;
-        // solution: back -- by minus the angle
+        // solution: back -- rotate the pair by minus its angle
         // hint: A rotation by an angle makes (x cos - y sin, y cos + x sin) of a pair (x, y). What
         //     becomes of the cosine and of the sine if the angle changes its sign?
         // hint: The element in the first half of the row is `c[n][i % 4]`, its partner is
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(384, 1)
     clear_last_slopes<D>(memory, t);
     barrier_wait(m.kv_full, 0);
     add_tiles<D>(dk, dv, w, m);
-    // solution: dk-angles -- for dk, on their way while the last dq is made
+    // solution: dk-angles -- load the angles of the rows of dk, while the last dq is made
     // hint: At which positions are the rows of dk that this lane has as fragments?
     //     rotate_fragments.cuh has a type for a lane's angles, and a function that loads them.
     // hint: Declare `angles<D> rotation;`. load_angles fills it; its other arguments are the
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(384, 1)
     // end solution: dk-angles
     add_last_dq<D>(w, m);
 
-    // solution: dk -- dk is that of the rotated keys: rotate it back
+    // solution: dk -- rotate back the gradient of the rotated keys
     // hint: The kernel `after` does the same with dq. Which function of this file does it call
     //     between its loads and its stores?
     // hint: rotate_back takes fragments and angles: those of dk, and those that you have loaded in
