@@ -7,6 +7,7 @@
 set -e
 source=$1 exercise=$2 force=$3
 number=$(basename "$exercise" | cut -c1-2)
+. common/make/reader/exercises.sh
 
 has_solutions() {
     grep -q '^ *// solution: ' "$1"
@@ -16,7 +17,7 @@ has_solutions() {
 write() {
     mkdir -p "$(dirname "$2")"
     new=$2.new
-    awk -v mode=exercise -f common/make/reader/markers.awk "$1" >"$new"
+    fresh "$1" >"$new"
     if [ -f "$2" ] && ! cmp -s "$2" "$new"; then
         if [ -z "$force" ]; then
             rm "$new"

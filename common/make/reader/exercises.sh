@@ -33,6 +33,12 @@ copy_of() ( # STEP SOURCE
     esac
 )
 
+hints_of() ( # STEP: a line for each of its exercises: NAME, task, hints
+    for source in $(sources_with_tasks "$1"); do
+        awk -v mode=hints -f common/make/reader/markers.awk "$source"
+    done
+)
+
 fresh() { # SOURCE: as `exercise` writes it
     awk -v mode=exercise -f common/make/reader/markers.awk "$1"
 }

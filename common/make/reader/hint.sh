@@ -8,9 +8,7 @@ mkdir -p work
 tab=$(printf '\t')
 work=$(mktemp -d "${TMPDIR:-/tmp}/hint.XXXXXX")
 trap 'rm -rf "$work" "$shown.$$"' EXIT
-for source in $(sources_with_tasks "$step"); do
-    awk -v mode=hints -f common/make/reader/markers.awk "$source"
-done >"$work/all"
+hints_of "$step" >"$work/all"
 [ -s "$work/all" ] || { echo "step-$step has no exercise, so there is no hint"; exit 0; }
 touch "$shown"
 blanks_of "$step" >"$work/blanks"
@@ -20,9 +18,13 @@ chosen=$(awk -F '\t' -v OFS='\t' -v "step=$step" -v "asked=$asked" '
     FILENAME == ARGV[2] { place[$2] = $1; next }
     {
         names = names (names == "" ? "" : ", ") $1
-        score = asked != "" ? ($1 == asked) * 3 : ($2 in place) ? 2 : (seen[$1] + 0 < NF - 2)
-        if (asked == "" || score)
-            if (best == "" || score > most) { best = $1; most = score; line = $0; at = ($2 in place) ? place[$2] : "-" }
+        score = asked != "" ? $1 == asked : ($2 in place) ? 3 : 1 + (seen[$1] + 0 < NF - 2)
+        if (score > most) {
+            best = $1
+            most = score
+            line = $0
+            at = ($2 in place) ? place[$2] : "-"
+        }
     }
     END { if (best == "") print "none", names; else print at, seen[best] + 0, line }' "$shown" "$work/blanks" "$work/all")
 case $chosen in

@@ -1,6 +1,6 @@
-# list.awk STATES TASKS PREDICTIONS: what list.sh prints. STATES are states.sh's lines. TASKS are lines STEP NAME TASK
-# and, for what is still blank, STEP "blank" PLACE TASK, for json also STEP "changed" LINES. PREDICTIONS are the lines of work/predictions.tsv.
-# -v mode=text or json, or done: how many are right, skipped and so on, in one line for next.sh.
+# list.awk STATES TASKS PREDICTIONS: what list.sh prints, with -v mode=text or json. STATES are states.sh's lines. TASKS
+# are lines STEP NAME TASK; for what is still blank, STEP "blank" PLACE TASK; for json also STEP "changed" LINES.
+# PREDICTIONS are the lines of work/predictions.tsv.
 BEGIN {
     words["not-begun"] = "not begun"
     words["dear"] = "right, but dearer"
@@ -134,11 +134,13 @@ function json(    i, j, step, state, first) {
             state = field[step, 9]
             if ((step, task[step, j]) in blank)
                 state = "not-begun"
-            printf "%s\n  {\"step\": %s, \"exercise\": %s, \"state\": %s, \"since\": %s, \"tried\": %s, \"tries\": %d, \"seed\": %s, \"device\": %s, \"commit\": %s, \"changed\": %d, \"cost\": %s, \"counts\": %s}",
+            printf "%s\n  {\"step\": %s, \"exercise\": %s, \"state\": %s, \"since\": %s, \"tried\": %s, \"tries\": %d,",
                 first++ ? "," : "", quote(step "-" field[step, 2]), quote(name[step, j]), quote(state),
-                or_null(field[step, 10]), or_null(field[step, 11]), field[step, 12], or_null(field[step, 13]),
-                or_null(field[step, 14]), or_null(field[step, 15]), changed[step], or_null(field[step, 16]),
-                json_counts(field[step, 17])
+                or_null(field[step, 10]), or_null(field[step, 11]), field[step, 12]
+            printf " \"seed\": %s, \"device\": %s, \"commit\": %s,", or_null(field[step, 13]),
+                or_null(field[step, 14]), or_null(field[step, 15])
+            printf " \"changed\": %d, \"cost\": %s, \"counts\": %s}", changed[step],
+                or_null(field[step, 16]), json_counts(field[step, 17])
         }
     print "\n ]}"
 }

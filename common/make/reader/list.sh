@@ -14,11 +14,10 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/list.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 sh common/make/reader/states.sh >"$work/states"
 cut -f 1,9 "$work/states" | while IFS="$(printf '\t')" read -r step state; do
-    for source in $(sources_with_tasks "$step"); do
-        awk -v mode=hints -f common/make/reader/markers.awk "$source" | awk -F '\t' -v OFS='\t' -v "step=$step" '{ print step, $1, $2 }'
-    done
+    hints_of "$step" | awk -F '\t' -v OFS='\t' -v "step=$step" '{ print step, $1, $2 }'
     [ $mode = text ] || printf '%s\tchanged\t%s\n' "$step" "$(changed_of "$step")"
-    case $state in begun | wrong) blanks_of "$step" | awk -F '\t' -v OFS='\t' -v "step=$step" '{ print step, "blank", $1, $2 }' ;; esac
+    [ "$state" != begun ] && [ "$state" != wrong ] ||
+        blanks_of "$step" | awk -v OFS='\t' -v "step=$step" '{ print step, "blank", $0 }'
 done >"$work/tasks"
 touch "$work/predictions"
 [ ! -f work/predictions.tsv ] || grep -v '^#' work/predictions.tsv >"$work/predictions"

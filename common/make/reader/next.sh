@@ -28,8 +28,9 @@ if [ ! -s "$work/next" ]; then
     sh common/make/reader/end.sh "$work/states"
     exit
 fi
-IFS=$tab read -r step slug part chapter title section tasks blank state since tried tries rest <"$work/next"
-[ -f "$(work_of "$step")" ] || sh common/make/reader/exercise.sh "$(source_of "$step")" "$(work_of "$step")" '' >"$work/written"
+IFS=$tab read -r step slug part chapter title section tasks _ state since _ tries rest <"$work/next"
+yours=$(work_of "$step")
+[ -f "$yours" ] || sh common/make/reader/exercise.sh "$(source_of "$step")" "$yours" '' >"$work/written"
 
 # What is asked, where.
 blanks_of "$step" >"$work/blanks"
@@ -44,7 +45,7 @@ fi
 [ "$part" = - ] || echo "Part $part"
 echo
 sed "s/^\([^$tab]*\)$tab/  to fill in  \1: /" "$work/blanks"
-[ -s "$work/blanks" ] || echo "  yours       $(work_of "$step"): nothing is blank"
+[ -s "$work/blanks" ] || echo "  yours       $yours: nothing is blank"
 case $state in
 wrong) echo "  so far      wrong since $since, in $tries tries" ;;
 dear) echo "  so far      right, but dearer than the task allows: $(echo "$rest" | cut -f 6)" ;;
@@ -56,7 +57,8 @@ if [ "$chapter" != - ]; then
     if [ -f "$page" ]; then
         echo "              $page#step-$step"
     else
-        echo "              $chapter, line $(grep -n "{.step step=$step" "$chapter" | sed 's/:.*//') (make book makes pages)"
+        line=$(grep -n "{.step step=$step" "$chapter" | sed 's/:.*//')
+        echo "              $chapter, line $line (make book makes pages)"
     fi
 fi
 echo "  predict     make step-$step predict      (before you run it)"

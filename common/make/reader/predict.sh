@@ -60,7 +60,10 @@ ask() {
         echo "  $right"
         while :; do
             printf '  > '
-            IFS= read -r typed || { echo; echo "predict: no answer to question $i, and nothing more to read" >&2; break 2; }
+            IFS= read -r typed || {
+                printf '\npredict: no answer to question %s, and nothing more to read\n' "$i" >&2
+                break 2
+            }
             [ -t 0 ] || echo "$typed"
             answer=$(echo "$typed" | awk -v "among=$among" -f common/make/reader/answer.awk)
             [ -z "$answer" ] || break

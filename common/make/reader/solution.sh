@@ -13,7 +13,7 @@ case $state:$force in
     ;;
 right:* | dear:* | *:?*) ;;
 *)
-    echo "step-$step: $state, so its solution is not shown yet: make step-$step hint helps, FORCE=1 shows it all the same" >&2
+    echo "step-$step: $state, so its solution is not shown yet: make step-$step hint helps, FORCE=1 shows it" >&2
     exit 1
     ;;
 esac

@@ -9,7 +9,9 @@
 # changed since it says nothing, and the state is begun.
 . common/make/reader/exercises.sh
 
+chapters=$(ls chapters/[0-9]*.md 2>/dev/null)
 # Steps in the order in which chapters have them, then those that no chapter has.
+# shellcheck disable=SC2086
 ls steps/[0-9][0-9]-*/*.cu | awk '
     FNR == 1 { file++; part = title = step = "" }
     file == 1 {
@@ -37,7 +39,7 @@ ls steps/[0-9][0-9]-*/*.cu | awk '
     END {
         for (i = 1; i <= n; i++)
             if (!(all[i] in placed)) print all[i] "\t" slug[all[i]] "\t-\t-\t-\t-"
-    }' - $(ls chapters/[0-9]*.md 2>/dev/null) |
+    }' - $chapters |
     while IFS="$(printf '\t')" read -r step slug part chapter title section; do
         [ $# = 0 ] || case " $* " in *" $step "*) ;; *) continue ;; esac
         tasks=$(tasks_of "$step")
@@ -48,8 +50,9 @@ ls steps/[0-9][0-9]-*/*.cu | awk '
             is_untouched "$step" || state=begun
         fi
         recorded=$(awk -F '\t' -v "step=$step" '$1 == step' "$PROGRESS" 2>/dev/null)
-        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t' "$step" "$slug" "$part" "$chapter" "$title" "$section" "$tasks" "$blank"
-        printf '%s\n' "$recorded" | awk -F '\t' -v OFS='\t' -v "state=$state" -v "digest=$(digest_of "$step")" '
+        digest=$(digest_of "$step")
+        printf '%s\t' "$step" "$slug" "$part" "$chapter" "$title" "$section" "$tasks" "$blank"
+        printf '%s\n' "$recorded" | awk -F '\t' -v OFS='\t' -v "state=$state" -v "digest=$digest" '
             NF == 0 { print state, "-", "-", 0, "-", "-", "-", "-", "-", "-"; exit }
             $6 == digest { print $2, $3, $4, $5, $7, $8, $9, $10, $11, $12; exit }
             {
