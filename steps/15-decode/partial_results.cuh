@@ -32,6 +32,15 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
     float row_sum = 0.0f;
     float out = 0.0f;
     // solution: merge -- join the n parts: each had another maximum subtracted
+    // hint: The sums of part p were made with that part's maximum subtracted. Which factor makes
+    //     them what they would be with the largest maximum of all parts, and which function above
+    //     returns it?
+    // hint: `stat[p * rows]` has the maximum of part p in .x and its sum of probabilities in .y;
+    //     `part[p * rows * D]` has its sum of values for this element. A first loop over p finds
+    //     row_max, and a second one adds up row_sum and out.
+    // hint: In the second loop load the float2 once: `const float2 of_part = stat[p * rows];`. The
+    //     factor is `exp_difference(of_part.x, row_max)`, and it multiplies what is added to
+    //     row_sum and what is added to out.
     for (int p = 0; p < n; p++) {
         row_max = fmaxf(row_max, stat[p * rows].x);
     }
@@ -60,6 +69,14 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
         row_max = fmaxf(row_max, score[m]);
     }
     // solution: rescale -- what is summed up so far has q->row_max subtracted in its exponents
+    // hint: The sums in *q were made with q->row_max subtracted, and from the scores below row_max
+    //     is subtracted. merge scales the sums of n parts; here only those of *q are scaled: by
+    //     which factor, and which sums are they?
+    // hint: The factor comes from both maxima, so compute it before you store row_max in
+    //     q->row_max. Nothing below stores it there.
+    // hint: With `const float correction = exp_difference(q->row_max, row_max);` three things are
+    //     left: q->row_max becomes row_max, and q->row_sum and each `q->out.at[n][e]` are
+    //     multiplied by correction. The loops over n and e are those below.
     const float correction = exp_difference(q->row_max, row_max);
     q->row_max = row_max;
     q->row_sum *= correction;

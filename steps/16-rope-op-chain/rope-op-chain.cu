@@ -101,6 +101,14 @@ static void launch_chain(const kf_run *run, const float *cosine, const float *si
     const dim3 blocks = blocks_for(S * D, run->shape.B);
     const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B);
     // solution: chain -- five launches: minus sign, join, two products, sum
+    // hint: Each of negated, rotated, x_cosine, rotated_sine and y is the result of one operation.
+    //     Which of the four kernels above writes which of them, and from what?
+    // hint: join_halves takes two tensors, each with its pitch, the number of floats from one row
+    //     to the next. A row of rotate_half(x) is a row of negated, which has D / 2 floats, and
+    //     then the first half of a row of x, which has D floats.
+    // hint: The first launch is `negate_second_half<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x,
+    //     negated, S, D);`. The other four have `blocks` blocks, and n, the number of elements of a
+    //     sequence, is S * D. CUDA_CHECK_LAUNCH() follows each launch.
     negate_second_half<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
     CUDA_CHECK_LAUNCH();
     join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
@@ -294,6 +302,13 @@ static void launch_four_each(const kf_run *run, cudaStream_t stream)
     launch_positions(run, stream);
     launch_tables(run, stream);
     // solution: four-each -- the same five, with the kernels whose threads have four elements
+    // hint: The launches are those of launch_chain, with negate_four, join_four, multiply_four and
+    //     add_four, which have the same parameters. What else in a launch depends on the number of
+    //     elements per thread?
+    // hint: blocks and half_blocks have been divided by EACH above, so use them as launch_chain
+    //     does: half_blocks for the minus sign, blocks for the other four.
+    // hint: The fourth launch is `multiply_four<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated,
+    //     sine, rotated_sine, S * D);`, and CUDA_CHECK_LAUNCH() follows it.
     negate_four<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
     CUDA_CHECK_LAUNCH();
     join_four<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);

@@ -22,6 +22,12 @@
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
     // solution: cached -- the chain alone, on the tables that are kept
+    // hint: launch_rebuild further below makes the tables and then launches the chain. Which of its
+    //     three calls is left when the tables are there already?
+    // hint: The chain reads other tables here: the two tensors that the comment above this function
+    //     names. `kf_f32(run, NAME)` returns the address of a tensor; NAME is a string.
+    // hint: launch_chain takes run, the cosines, the sines and the stream, and its second argument
+    //     is `kf_f32(run, "cos_rows")`.
     launch_chain(run, kf_f32(run, "cos_rows"), kf_f32(run, "sin_rows"), stream);
     // end solution: cached
 }

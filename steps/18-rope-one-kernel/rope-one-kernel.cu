@@ -31,6 +31,11 @@ static __device__ void rotate_pair(const float *x, float *y, int i, int half, fl
 {
     COUNT("element rotations", 2);
     // solution: pair -- read both elements once, store both rotated
+    // hint: A rotation makes (a cos - b sin, b cos + a sin) of a pair (a, b), so each result needs
+    //     both elements. Which two of the four accesses have to come first if y may be x?
+    // hint: The pair is x[i] and x[i + half], its cosine is c and its sine is s. Declare two
+    //     constants for the two elements, first and second.
+    // hint: The line for the first element is `y[i] = first * c - second * s;`.
     const float first = x[i];
     const float second = x[i + half];
     y[i] = first * c - second * s;

@@ -37,6 +37,13 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
     const float4 b = *q;
     COUNT("element rotations", 8);
     // solution: four-pairs -- all four pairs, in *p and *q
+    // hint: The four pairs are (a.x, b.x), (a.y, b.y), (a.z, b.z) and (a.w, b.w). Which cosine and
+    //     which sine belong to the pair (a.x, b.x)?
+    // hint: A rotation makes (a cos - b sin, b cos + a sin) of a pair (a, b). The first result goes
+    //     to *p and the second to *q, in eight lines; a and b are copies, so the order of the lines
+    //     is free.
+    // hint: The first line is `p->x = a.x * c.x - b.x * t.x;`. In the lines of q the elements of a
+    //     and b change places, and the minus becomes a plus.
     p->x = a.x * c.x - b.x * t.x;
     p->y = a.y * c.y - b.y * t.y;
     p->z = a.z * c.z - b.z * t.z;
@@ -241,6 +248,11 @@ static __device__ __forceinline__ float4 rotate_neighbours(float4 v, float2 c, f
     float4 rotated = v;
     COUNT("element rotations", 4);
     // solution: neighbours -- both pairs
+    // hint: The rotation is that of rotate_four; what differs is where the pairs are. Which two
+    //     elements of v are a pair, and how many angles are there?
+    // hint: The pair (v.x, v.y) has the cosine c.x and the sine t.x, the pair (v.z, v.w) has c.y
+    //     and t.y. Each result has the place in rotated that its element has in v.
+    // hint: The line for the third element is `rotated.z = v.z * c.y - v.w * t.y;`.
     rotated.x = v.x * c.x - v.y * t.x;
     rotated.y = v.y * c.x + v.x * t.x;
     rotated.z = v.z * c.y - v.w * t.y;

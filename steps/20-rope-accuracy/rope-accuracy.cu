@@ -103,6 +103,16 @@ static __device__ float two_word_revolutions(int position, float2 frequency)
 {
     float in_revolutions = 0.0f;
     // solution: reduce -- position * (x + y) less its whole revolutions, rounded at the end
+    // hint: A product of two floats has up to 48 bits, and a float keeps 24 of them. Which
+    //     instruction finds exactly what the rounding of the product has lost?
+    // hint: The order is: the position as a float; its rounded product with frequency.x; the
+    //     rounding error of this product; the product less its nearest whole number (rintf); at the
+    //     end the small parts, which are the rounding error and the product of the position and
+    //     frequency.y.
+    // hint: Declare p and product. `__fmul_rn(p, frequency.x)` is a product that the compiler does
+    //     not fuse with the subtraction behind it; its rounding error is
+    //     `fmaf(p, frequency.x, -product)`. Another fmaf adds the product of p and frequency.y to
+    //     this error, and the last addition adds the result to product less `rintf(product)`.
     const float p = (float)position;
     // A product that the compiler must not fuse with the subtraction behind it.
     const float product = __fmul_rn(p, frequency.x);

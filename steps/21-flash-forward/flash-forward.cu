@@ -57,7 +57,17 @@ __global__ void flash(const flash_args a)
         score_tile<D>(t, row, lane, p);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            // solution: mask -- how many keys does the query see? the scores of others are -Inf
+            // solution: mask -- scale the scores; those of keys that the query does not see are -Inf
+            // hint: Under a causal mask the last query sees all a.Sk keys, and each query before it
+            //     one key fewer. How many does query number first_query + row + i see, and how many
+            //     without a mask?
+            // hint: Declare query, which is this number, and seen: a.Sk without a mask, and
+            //     `a.Sk - a.Sq + query + 1` with one. p[i][j] is the inner product with key
+            //     first_key + lane + j * LANES. If that key is below seen, the score is this
+            //     product times a.scale; if not, it is -INFINITY.
+            // hint: The condition is `first_key + lane + j * LANES < seen`, for each j < KEYS. The
+            //     next blank wants the largest of these scores: declare `float most = -INFINITY;`
+            //     in front of the loop.
             const int query = first_query + row + i;
             const int seen = a.causal ? min(a.Sk, a.Sk - a.Sq + query + 1) : a.Sk;
             float most = -INFINITY;
@@ -69,6 +79,17 @@ __global__ void flash(const flash_args a)
             }
             // end solution: mask
             // solution: online -- the new maximum; probabilities; what is summed up so far, scaled
+            // hint: A thread has the scores of KEYS keys only, and 16 threads share the query.
+            //     Which function of tiles.cuh finds the maximum of all 16, and with what has this
+            //     maximum to be compared?
+            // hint: Keep the old row_max[i] before you replace it. The factor exp(old - new) scales
+            //     row_sum[i] and the D / LANES elements of out[i]. Each score becomes exp(score -
+            //     new), which is added to row_sum[i] and stored in t.p[row + i][lane + j * LANES],
+            //     where add_values reads it.
+            // hint: A query that has seen no key has the maximum -INFINITY, and -INFINITY -
+            //     -INFINITY is NaN. Declare
+            //     `const float base = row_max[i] > -INFINITY ? row_max[i] : 0.0f;` and subtract
+            //     base from the old maximum and from the scores.
             const float was = row_max[i];
             row_max[i] = fmaxf(was, max_of_row(most));
             const float base = row_max[i] > -INFINITY ? row_max[i] : 0.0f; // no key so far
@@ -97,6 +118,15 @@ __global__ void flash(const flash_args a)
         const float all = sum_of_row(row_sum[i]);
         if (query < a.Sq) {
             // solution: end -- o and lse; a query without keys has 0 and -Inf
+            // hint: out[i] still has to be divided by the sum of the probabilities, which is all.
+            //     What is all where the query has seen no key, and what has to be stored there?
+            // hint: The row is number head * a.Sq + query, in o and in lse. store_row of tiles.cuh
+            //     stores this thread's columns of it times a factor: 1 / all, or 0 where all is 0.
+            //     The 16 threads of a query have the same maximum and the same sum, so only lane 0
+            //     stores lse.
+            // hint: lse is `row_max[i] + logf(all)`, which is -INFINITY by itself where there was
+            //     no key. The arguments of `store_row<D>` are the address of the row in a.o, lane,
+            //     out[i] and the factor.
             const int64_t at = head * a.Sq + query;
             store_row<D>(a.o + at * D, lane, out[i], all > 0.0f ? 1.0f / all : 0.0f);
             if (lane == 0) {

@@ -99,6 +99,13 @@ __global__ void __launch_bounds__(THREADS, 3)
         for (int n = 0; n < KEYS / 16; n++) {
             uint32_t p[4] = {}; // 16 rows, keys 16n to 16n+15
             // solution: pack -- the four registers of a fragment, from s[2n] and s[2n + 1]
+            // hint: Which rows and columns does a lane have of a result of mma, and which of a
+            //     first operand, register by register? The page has both, and so has the comment at
+            //     the top of tensor_cores.cuh.
+            // hint: Of a result s[m] a lane has two neighbours of row g in elements 0 and 1, and
+            //     two of row g + 8 in elements 2 and 3. The registers of the operand are row g and
+            //     row g + 8, and then the same rows 8 columns on, which is s[2 * n + 1].
+            // hint: The first line is `p[0] = pack_halves(s[2 * n][0], s[2 * n][1]);`.
             p[0] = pack_halves(s[2 * n][0], s[2 * n][1]);
             p[1] = pack_halves(s[2 * n][2], s[2 * n][3]);
             p[2] = pack_halves(s[2 * n + 1][0], s[2 * n + 1][1]);

@@ -113,6 +113,17 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t stage = 0;
         uint32_t next_stage = 0;
         // solution: stages -- where this tile lies, where the next one goes; the wait
+        // hint: The stages are a ring: tile number n is in stage n % STAGES. Which number has the
+        //     tile whose first key is `first`, and which the tile whose first key is `next`?
+        // hint: stage and next_stage are in bytes from the first stage, and a stage of k or of v
+        //     has TILE bytes. At this point the AHEAD youngest cp.async groups are that of this
+        //     tile and those of later tiles. Only the group of this tile has to be complete: how
+        //     many may still be in flight?
+        // hint: The first line is `stage = first / KEYS % STAGES * TILE;`. `copy_async_wait<N>()`
+        //     leaves at most the N youngest groups in flight: N is 0 with one or two stages and 1
+        //     with three. An expression with `>` in it has to be in parentheses,
+        //     `copy_async_wait<(EXPRESSION)>()`: without them the first `>` ends the template
+        //     arguments, and the line does not compile.
         stage = first / KEYS % STAGES * TILE;
         next_stage = next / KEYS % STAGES * TILE;
         copy_async_wait<AHEAD - 1>();

@@ -90,6 +90,17 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             // solution: gradient -- ds of this part, from p, which holds the scores
+            // hint: The listing of dkv on the page has these lines for columns. In dq a row of a
+            //     fragment is a query: which helpers of flash_backward.cuh end in _by_row, and
+            //     which of dO and V has the rows of the product now?
+            // hint: The order is that of dkv. ds starts at -delta, and warp_add_scores adds the
+            //     product of dO and V; p becomes probabilities; hide sets those of masked and
+            //     missing keys to 0; multiply makes dS of ds and p. delta and lse are arrays of
+            //     this lane, so they need no offset.
+            // hint: The operands of the product are `dout_tile + warp_row * D * 2` and
+            //     `v_tiles + stage + n * D * 2`. The first template argument of hide is false; the
+            //     first query is block_row + warp_row and the first key is first + n. In the
+            //     condition of dkv block_key becomes first, and first becomes block_row.
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);

@@ -44,6 +44,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         delta[i / 2][i % 2] = recomputed::delta_of_row<D>(a, row + i * 8);
     }
     // solution: keep -- delta of each row, once
+    // hint: A lane has delta of STRIPS * 2 rows. Which rows are they, and how many lanes have the
+    //     same? The loop above shows the rows, and the comment of delta_of_row in reference_log.cuh
+    //     says which lanes.
+    // hint: Value i is `delta[i / 2][i % 2]`, of row + i * 8. All four lanes of a quad have it, so
+    //     the one with threadIdx.x % 4 == 0 stores it, and only if its row is below a.Sq.
+    // hint: delta_of begins at the first head, and a head has a.Sq floats: the place is
+    //     `delta_of[(int64_t)blockIdx.y * a.Sq + row + i * 8]`.
 #pragma unroll
     for (int i = 0; i < STRIPS * 2; i++) {
         if (threadIdx.x % 4 == 0 && row + i * 8 < a.Sq) {

@@ -102,6 +102,18 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
         // solution: order -- wait until those before have added, add, and let the next one add
+        // hint: A counter shows how many blocks have added to its tile of queries. How many add
+        //     before this block, without a mask and with one? The page says which block is the
+        //     first in each case.
+        // hint: The counters of the tiles begin at counters + 1, with (a.Sq + ROWS - 1) / ROWS of
+        //     them per head; this tile is number first / ROWS of its head. Without a mask blocks 0
+        //     to block - 1 add before this one; under a mask, the blocks from the last one that
+        //     sees the tile down to block + 1. Query r sees the keys up to a.Sk - a.Sq + r, the
+        //     last query of the tile is min(next, a.Sq) - 1, and a block has KEYS keys.
+        // hint: All threads call wait_for in front of the additions and post behind them, with the
+        //     address of the counter. The additions are the two loops of b-vector.cuh, with a load,
+        //     four sums and a store of the float4 at `sums + (tile * 32 + threadIdx.x % 32) * 4` in
+        //     place of add_four.
         // Under a mask the first to add is the block with the last key that this tile sees.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;

@@ -75,6 +75,16 @@ warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], u
         for (int d = 0; d < D / 16; d++) {
             uint32_t columns[4] = {};
             // solution: transposed -- keys from n + 16 j on, dimensions from 16 d on
+            // hint: A register of this operand has two neighbouring keys of one dimension, and a
+            //     row of kt is one dimension. Do the two lie in a row of kt or in a column, and
+            //     which function of ldmatrix hands out such neighbours?
+            // hint: The next function, warp_add_transposed_scores, reads the same tile the other
+            //     way round; the first of the 16 rows is at `kt + d * 16 * KEYS * 2` in both. The
+            //     comment of lane_of_a and lane_of_b says which of them goes with which load.
+            // hint: The template argument is KEYS, the width of a row of kt. The rows are swizzled,
+            //     so the keys from n + 16 j on are reached with `^ (n + j * 16) * 2` behind the
+            //     lane's offset, and not with an addition. Compute it in a variable, or write
+            //     parentheses around it: + binds more tightly than ^.
             const uint32_t at = lane_of_b<KEYS>() ^ (n + j * 16) * 2;
             warp_load_matrices(columns, kt + d * 16 * KEYS * 2 + at);
             // end solution: transposed

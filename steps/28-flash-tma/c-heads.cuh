@@ -15,6 +15,12 @@ static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int ro
 {
     tensor_layout of = {};
     // solution: map -- rank, extents, strides and box of [BH][S][D]; see b-flattened.cuh
+    // hint: The head is a dimension of its own here. Which extents has an array [BH][S][D], the
+    //     innermost first, and how many strides has a map of three dimensions?
+    // hint: stride[0] leads from one row to the next, as in b-flattened.cuh; stride[1] leads from
+    //     one head to the next, which is S rows further. Both are in bytes, and a half has 2.
+    // hint: The second stride is `of.stride[1] = (cuuint64_t)S * D * 2;`. A TMA box has 64 elements
+    //     of a row, `rows` rows and one head, so `of.box[2]` is 1.
     of.rank = 3;
     of.extent[0] = (cuuint64_t)D;
     of.extent[1] = (cuuint64_t)S;

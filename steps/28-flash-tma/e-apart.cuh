@@ -113,6 +113,15 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             // first round there was none.
             int parity = 0;
             // solution: parity -- of the phase that ends when they have; it must pass at first
+            // hint: A phase of the barrier at `free + next * 8` completes whenever all threads have
+            //     read the tile in that stage. The stage is about to be filled again: how often has
+            //     it been filled before, and which phase has to be complete?
+            // hint: The tile to be loaded is number tile + AHEAD, so this is filling (tile + AHEAD)
+            //     / STAGES of its stage, counted from 0. Filling 0 waits for nobody, filling 1 for
+            //     phase 0, filling 2 for phase 1.
+            // hint: The phases have parity 0, 1, 0 and so on, and at a new barrier a wait for
+            //     parity 1 passes. So the parity is 1 for fillings 0, 2, 4, and 0 for fillings 1,
+            //     3, 5.
             parity = (tile + AHEAD) / STAGES % 2 ^ 1;
             // end solution: parity
             barrier_wait(free + next * 8, parity);
