@@ -68,7 +68,7 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     for (int m = 0; m < N; m++) {
         row_max = fmaxf(row_max, score[m]);
     }
-    // solution: rescale -- what is summed up so far has q->row_max subtracted in its exponents
+    // solution: rescale -- rescale what is summed up so far to the new maximum, and keep that
     // hint: The sums in *q were made with q->row_max subtracted, and from the scores below row_max
     //     is subtracted. merge scales the sums of n parts; here only those of *q are scaled: by
     //     which factor, and which sums are they?

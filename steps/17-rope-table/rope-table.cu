@@ -21,7 +21,7 @@
 // cost: 10 N and the tables, as before; no trigonometry
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
-    // solution: cached -- the chain alone, on the tables that are kept
+    // solution: cached -- launch the chain alone, on the tables that are kept
     // hint: launch_rebuild further below makes the tables and then launches the chain. Which of its
     //     three calls is left when the tables are there already?
     // hint: The chain reads other tables here: the two tensors that the comment above this function

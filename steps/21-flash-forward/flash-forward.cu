@@ -57,7 +57,7 @@ __global__ void flash(const flash_args a)
         score_tile<D>(t, row, lane, p);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            // solution: mask -- scale the scores; those of keys that the query does not see are -Inf
+            // solution: mask -- scale the scores; -Inf for keys that the query does not see
             // hint: Under a causal mask the last query sees all a.Sk keys, and each query before it
             //     one key fewer. How many does query number first_query + row + i see, and how many
             //     without a mask?
@@ -78,7 +78,7 @@ __global__ void flash(const flash_args a)
                 most = fmaxf(most, p[i][j]);
             }
             // end solution: mask
-            // solution: online -- the new maximum; probabilities; what is summed up so far, scaled
+            // solution: online -- the new maximum; the probabilities; rescale the sums so far
             // hint: A thread has the scores of KEYS keys only, and 16 threads share the query.
             //     Which function of tiles.cuh finds the maximum of all 16, and with what has this
             //     maximum to be compared?
@@ -117,7 +117,7 @@ __global__ void flash(const flash_args a)
         const int query = first_query + row + i;
         const float all = sum_of_row(row_sum[i]);
         if (query < a.Sq) {
-            // solution: end -- o and lse; a query without keys has 0 and -Inf
+            // solution: end -- store o and lse; a query without keys gets 0 and -Inf
             // hint: out[i] still has to be divided by the sum of the probabilities, which is all.
             //     What is all where the query has seen no key, and what has to be stored there?
             // hint: The row is number head * a.Sq + query, in o and in lse. store_row of tiles.cuh

@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
-        // solution: order -- wait until those before have added, add, and let the next one add
+        // solution: order -- wait until those before have added, add, let the next one add
         // hint: A counter shows how many blocks have added to its tile of queries. How many add
         //     before this block, without a mask and with one? The page says which block is the
         //     first in each case.

@@ -74,7 +74,7 @@ warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], u
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
             uint32_t columns[4] = {};
-            // solution: transposed -- keys from n + 16 j on, dimensions from 16 d on
+            // solution: transposed -- load the fragment of keys from n + 16 j, dimensions from 16 d
             // hint: A register of this operand has two neighbouring keys of one dimension, and a
             //     row of kt is one dimension. Do the two lie in a row of kt or in a column, and
             //     which function of ldmatrix hands out such neighbours?
