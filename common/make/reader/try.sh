@@ -47,7 +47,7 @@ say() {
     code=$1
     shift
     [ ! -f "$(work_of "$number")" ] || remember "$code" "$*"
-    if [ "$code" != 0 ]; then
+    if [ "$code" != 0 ] && [ "$code" != 2 ]; then
         blanks_of "$number" | sed 's/^\([^	]*\)	/  still blank: \1: /'
     fi
     [ "$code" != 0 ] || [ ! -f "$work/right" ] || cat "$work/right"
