@@ -146,6 +146,12 @@ spew("$tree/plots/data/nvidia-h200/step-98.tsv", "# device: NVIDIA H200\nvariant
     . "slow\tc\t-\t-\t-\t0\nslow\tc\tstream\twarm\t100\t0\nslow\tc\tgraph\tcold\t100\t0\nslow\td\tgraph\twarm\t100\t0\nslow\tc\tgraph\twarm\t9\t0\nfast\tc\tgraph\twarm\t4\t0\n");
 spew("$tree/rows", "# device: cpu\nvariant\tcase\tkernel\tblocks\tloads\nslow\tc\tk\t2\t16\nslow\tc\tl\t2\t1\nfast\tc\tk\t1\t1\n");
 chomp(my $program = (in_tree("ls build/cpu/*/step-98"), $r{out})[-1]);
+spew("$tree/none", "# device: cpu\nvariant\tcase\tkernel\tblocks\tloads\nslow\td\tk\t2\t16\n");
+in_tree("sh common/make/reader/predict.sh show 98 $program none");
+says(qr/How many loads a block\?\n    yours 4 \(3 to 5\); make step-98 count shows it\n  Which/,
+    "predict: a count that was not seen is left for count");
+in_tree("make list");
+says(qr/^Predictions: 3 made, 1 compared, 1 of them within their range; off by 1\.12 times \(median\)\.$/m, "list: and not compared yet");
 in_tree("sh common/make/reader/predict.sh show 98 $program rows");
 says(qr/How many times as fast is fast\?\n    yours 2 \(1\.5 to 2\.5\); the book's 2\.25 \(NVIDIA H200\); not seen here, as it is a time on a GPU\n    within your range\n/,
     "predict: a time, beside the book's of this case, clock and cache");

@@ -379,6 +379,26 @@ static const kf_variant variants[] = {
      .launch = launch_shared_broadcast},
 };
 
+static const kf_question questions[] = {
+    {.text = "How many sectors of 32 bytes does a load request of shifted touch: 32 neighbouring "
+             "floats that begin 4 bytes past a multiple of 128?",
+     .figure = "global_ld_sectors/global_ld_requests",
+     .case_name = "exact",
+     .variant = "shifted"},
+    {.text = "On 65536 x 1024 floats, how many times as fast as coalesced, with 4 bytes per lane, "
+             "is float4, with 16?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "coalesced",
+     .over = "float4"},
+    {.text = "On 65536 x 1024 floats, how many times as fast as shared-4, with 4-way bank "
+             "conflicts, is shared-1, with none?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "shared-4",
+     .over = "shared-1"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -388,6 +408,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = reference,
         .cost = cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -187,6 +187,20 @@ static const kf_variant variants[] = {
      .launch = launch_naive},
 };
 
+static const kf_question questions[] = {
+    {.text = "How many sectors of 32 bytes does a load of a warp in the kernel scores touch at D = "
+             "64, averaged over its loads of q and of k?",
+     .figure = "global_ld_sectors/global_ld_requests",
+     .case_name = "S128",
+     .variant = "naive",
+     .kernel = "scores"},
+    {.text = "With 8 heads of 16384 queries and keys, D = 64, how many per cent of the limit does "
+             "naive reach?",
+     .figure = "limit_pct",
+     .case_name = "S16384",
+     .variant = "naive"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -196,6 +210,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -272,6 +272,28 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "How many barriers does a block of the kernel attention need in separate: one behind "
+             "the load of its query, and two trees over 256 threads?",
+     .figure = "barriers/blocks",
+     .case_name = "D128",
+     .variant = "separate",
+     .kernel = "attention"},
+    {.text = "With 4 heads of 64 queries and keys, D = 2048, how many times as fast as separate is "
+             "attention-alone, without the two kernels of RoPE?",
+     .figure = "median_us",
+     .case_name = "D2048-R0",
+     .variant = "separate",
+     .over = "attention-alone"},
+    {.text = "At D = 8, how many times as fast as separate, three launches, is two-launches, on "
+             "the clock call?",
+     .figure = "median_us",
+     .case_name = "D8",
+     .variant = "separate",
+     .over = "two-launches",
+     .timing = &timings[3]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -283,6 +305,7 @@ int main(int argc, char **argv)
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -148,6 +148,25 @@ static const kf_variant variants[] = {
      .predicted = predicted_max},
 };
 
+static const kf_question questions[] = {
+    {.text = "With 64 keys and 256 threads per block, how many of the 32768 elements of bug-sum "
+             "are NaN or infinite at D = 128?",
+     .figure = "nan",
+     .case_name = "D128",
+     .variant = "bug-sum"},
+    {.text = "With 16 keys and 256 threads per block, how many of the 4096 elements of bug-both "
+             "are NaN or infinite at D = 64?",
+     .figure = "nan",
+     .case_name = "D64-S16",
+     .variant = "bug-both"},
+    {.text = "At D = 128, how many times as fast as tree, with 21 barriers per block, is bug-both, "
+             "with 5?",
+     .figure = "median_us",
+     .case_name = "D128",
+     .variant = "tree",
+     .over = "bug-both"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -158,6 +177,7 @@ int main(int argc, char **argv)
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -181,6 +181,26 @@ static const kf_variant variants[] = {
      .launch = launch_one_query_attention<every_warp>},
 };
 
+static const kf_question questions[] = {
+    {.text = "A block of fix has 5 barriers, two of them per reduction: how many has a block of "
+             "right, which keeps partial[0] until all warps have read it?",
+     .figure = "barriers/blocks",
+     .case_name = "D128",
+     .variant = "right"},
+    {.text = "At D = 8, how many times as fast as tree, with 10 barriers per reduction, is "
+             "every-warp, with 2?",
+     .figure = "median_us",
+     .case_name = "D8",
+     .variant = "tree",
+     .over = "every-warp"},
+    {.text = "At D = 8, how many times as fast as right-inlined, with the loops around its "
+             "reductions inlined, is right, where they are not?",
+     .figure = "median_us",
+     .case_name = "D8",
+     .variant = "right-inlined",
+     .over = "right"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -191,6 +211,7 @@ int main(int argc, char **argv)
         .setup = kf_attention_setup,
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -254,6 +254,26 @@ static const kf_variant variants[] = {
      .applies = ladder_explains},
 };
 
+static const kf_question questions[] = {
+    {.text = "How many K rotations does a call of v1 do, with 4 heads of 64 queries and 64 keys "
+             "and a block per query?",
+     .figure = "K_rotations",
+     .case_name = "D128",
+     .variant = "v1"},
+    {.text = "At D = 2048, how many times as fast as v1 is separate, whose attention loads no "
+             "cosines and sines?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "v1",
+     .over = "separate"},
+    {.text = "At D = 2048, how many times as fast as v1 is v1-padded, the same with one unused "
+             "float at the end of each row of the table?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "v1",
+     .over = "v1-padded"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -261,6 +281,7 @@ int main(int argc, char **argv)
         .title = "V1, both rotations inside attention, cosines and sines from a table",
         KF_TABLE(variants, variants),
         .setup = setup,
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -337,12 +337,32 @@ static const kf_variant variants[] = {
      .applies = ladder_many_heads},
 };
 
+static const kf_question questions[] = {
+    {.text = "At D = 128 a block of v1 has 780 load requests, 256 of them for the values: how many "
+             "has a block of v1-float4?",
+     .figure = "global_ld_requests/blocks",
+     .case_name = "D128",
+     .variant = "v1-float4"},
+    {.text = "At D = 128, how many times as fast as v1, with loads of 4 bytes, is v1-float4, with "
+             "loads of 16?",
+     .figure = "median_us",
+     .case_name = "D128",
+     .variant = "v1",
+     .over = "v1-float4"},
+    {.text = "Which is the fastest at D = 2048, with 4 heads of 64 queries and keys: separate, "
+             "v1-float4 or separate-float4?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .among = "separate v1-float4 separate-float4"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "06-v1-float4",
         .title = "V1 with 16-byte loads of q, k, cosines and sines",
         KF_TABLES(ladder_more_heads, variants),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

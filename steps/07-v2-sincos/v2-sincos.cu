@@ -372,6 +372,24 @@ static const kf_variant variants[] = {
      .extra_error = ladder_angle_error},
 };
 
+static const kf_question questions[] = {
+    {.text = "How many calls of powf does a block of v2 make at D = R = 128, for its query and its "
+             "64 keys?",
+     .figure = "pow/blocks",
+     .case_name = "D128",
+     .variant = "v2"},
+    {.text = "With 4 heads of D = 2048, how many times as fast as v2 is v1-float4, which reads "
+             "cosines and sines from a table?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "v2",
+     .over = "v1-float4"},
+    {.text = "Which is faster with 32 heads of D = 2048 in place of 4: v1-float4 or v2?",
+     .figure = "median_us",
+     .case_name = "D2048-H32",
+     .among = "v1-float4 v2"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -379,6 +397,7 @@ int main(int argc, char **argv)
         .title = "V2, no table: cosines and sines computed where they are needed",
         KF_TABLES(ladder_more_heads, variants),
         .setup = setup,
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

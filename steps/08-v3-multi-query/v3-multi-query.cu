@@ -320,12 +320,34 @@ static const kf_variant variants[] = {
      .applies = worth_a_try},
 };
 
+static const kf_question questions[] = {
+    {.text = "At D = 128, how many times as many sectors as v3, with four queries per block, does "
+             "a call of v2-scalar load, with one?",
+     .figure = "global_ld_sectors",
+     .case_name = "D128",
+     .variant = "v2-scalar",
+     .over = "v3"},
+    {.text = "With 4 heads of 64 queries, D = 512, how many times as fast as v2-scalar, with one "
+             "query per block, is v3, with four?",
+     .figure = "median_us",
+     .case_name = "D512",
+     .variant = "v2-scalar",
+     .over = "v3"},
+    {.text = "With 64 heads of D = 512, how many times as fast as v3 is separate-4, with four "
+             "queries per block as well, and all keys rotated before?",
+     .figure = "median_us",
+     .case_name = "D512-H64",
+     .variant = "v3",
+     .over = "separate-4"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "08-v3-multi-query",
         .title = "V3, several queries a block share the rotation of every key",
         KF_TABLES(more_heads, variants),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -408,12 +408,33 @@ static const kf_variant variants[] = {
 };
 // end snippet: variants
 
+static const kf_question questions[] = {
+    {.text = "A block of v3 has 25 barriers at D = 128: how many has a block of v4, whose threads "
+             "add up what they found at each of 64 keys?",
+     .figure = "barriers/blocks",
+     .case_name = "D128",
+     .variant = "v4"},
+    {.text = "At D = 128, how many times as fast as v3 is v4, with powf out of the loop and all "
+             "256 threads at one key?",
+     .figure = "median_us",
+     .case_name = "D128",
+     .variant = "v3",
+     .over = "v4"},
+    {.text = "At D = 128, how many times as fast as v4-barriers, with eleven more barriers at each "
+             "of 64 keys, is v4?",
+     .figure = "median_us",
+     .case_name = "D128",
+     .variant = "v4-barriers",
+     .over = "v4"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "09-v4-frequencies",
         .title = "V4, frequencies in shared memory, and all threads at one key",
         KF_TABLE(variants, variants),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

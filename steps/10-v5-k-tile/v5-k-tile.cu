@@ -479,12 +479,33 @@ static const kf_case own_cases[] = {
     KF_CASE("past-opt-in", KF_VERIFY_ONLY, .Sk = 500, .D = 128, .R = 128, .causal = true),
 };
 
+static const kf_question questions[] = {
+    {.text = "At D = 128, how many times as many sectors as v5, which copies whole rows of K, does "
+             "a call of separate load?",
+     .figure = "global_ld_sectors",
+     .case_name = "D128",
+     .variant = "separate",
+     .over = "v5"},
+    {.text = "At D = 2048, how many times as fast as v5, where 3 threads of a block have a key, is "
+             "v5-all, where all 256 share the 3 keys?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "v5",
+     .over = "v5-all"},
+    {.text = "Which is the fastest at D = 2048: v5 with tiles of 40 KB, v5-113k with half of a "
+             "multiprocessor's shared memory, or v5-opt-in with all?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .among = "v5 v5-113k v5-opt-in"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "10-v5-k-tile",
         .title = "V5, whole rows of K staged in shared memory and rotated there",
         KF_TABLES(own_cases, variants),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

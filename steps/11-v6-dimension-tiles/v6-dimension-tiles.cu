@@ -330,12 +330,33 @@ static const kf_variant variants[] = {
      .extra_error = ladder_angle_error},
 };
 
+static const kf_question questions[] = {
+    {.text = "A block of v6 has 7 barriers and two per chunk of 32 keys by 256 dimensions: how "
+             "many is that for 64 keys of D = 2048?",
+     .figure = "barriers/blocks",
+     .case_name = "head",
+     .variant = "v6"},
+    {.text = "At D = 2048, how many times as fast as separate is v6, which rotates each key in all "
+             "64 blocks of a head?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "separate",
+     .over = "v6"},
+    {.text = "At D = 2048, how many times as fast as v6-one-load, where a thread stores each value "
+             "before it loads the next, is v6?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "v6-one-load",
+     .over = "v6"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "11-v6-dimension-tiles",
         .title = "V6, tiles of 32 keys by 256 dimensions",
         KF_TABLE(variants, variants),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

@@ -511,6 +511,26 @@ static const kf_case cases[] = {
             .causal = true),
 };
 
+static const kf_question questions[] = {
+    {.text = "v6-none rotates no key: how many of its 256 elements are wrong in the case S1, 4 "
+             "heads of one query and one key, D = 64?",
+     .figure = "wrong",
+     .case_name = "S1",
+     .variant = "v6-none"},
+    {.text = "At D = 2048, how many times as fast as v6, which rotates all dimensions, is "
+             "v6-partial, which rotates 128 of them?",
+     .figure = "median_us",
+     .case_name = "D2048-R128",
+     .variant = "v6",
+     .over = "v6-partial"},
+    {.text = "At D = R = 2048, how many times as fast as separate-tiled-all, with 64 K rotations "
+             "per head, is v6-partial-all, with 4096 and the same tiles?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "separate-tiled-all",
+     .over = "v6-partial-all"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -522,6 +542,7 @@ int main(int argc, char **argv)
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
         KF_TABLE(timings, ladder_timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

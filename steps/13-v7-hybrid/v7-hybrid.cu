@@ -265,6 +265,27 @@ static const kf_case own_cases[] = {
     KF_CASE("D44", KF_VERIFY_ONLY, .H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20),
 };
 
+static const kf_question questions[] = {
+    {.text = "For one head of 64 queries and keys, D = 2048, how many times as many sectors does a "
+             "call of separate load as one of v7, with 16-byte loads of k?",
+     .figure = "global_ld_sectors",
+     .case_name = "head",
+     .variant = "separate",
+     .over = "v7"},
+    {.text = "At D = 2048 and R = 128, how many times as fast as separate is v7-scalar, which "
+             "rotates q inside attention and keeps loads of 4 bytes?",
+     .figure = "median_us",
+     .case_name = "D2048-R128",
+     .variant = "separate",
+     .over = "v7-scalar"},
+    {.text = "At D = 128 and R = 64, how many times as fast as separate-float4, three launches, is "
+             "v7, two launches and the same loads of 16 bytes?",
+     .figure = "median_us",
+     .case_name = "D128-R64",
+     .variant = "separate-float4",
+     .over = "v7"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -272,6 +293,7 @@ int main(int argc, char **argv)
         .title = "V7, keys rotated once by their own kernel, queries where used",
         KF_TABLES(own_cases, variants),
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return ladder_main(&program, argc, argv);
 }

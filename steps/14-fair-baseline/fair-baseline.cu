@@ -368,6 +368,28 @@ static const kf_case steep_split = {
 // A CPU skips the cases in between unless they are named.
 static kf_case cases[LADDER_CASES + 1];
 
+static const kf_question questions[] = {
+    {.text = "The variant once computes an exponential per query and key: how many times as many "
+             "does v7 compute at D = 2048, anew for each column?",
+     .figure = "exp",
+     .case_name = "head",
+     .variant = "v7",
+     .over = "once"},
+    {.text = "On the clock call at D = 2048, how many times as fast as joined, with q rotated by a "
+             "kernel before, is hybrid, with q rotated inside attention?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "joined",
+     .over = "hybrid",
+     .timing = &timings[1]},
+    {.text = "On the clock graph at D = 2048, how many us does a call of split-once take, whose "
+             "blocks have all queries and keys of a head and 64 dimensions?",
+     .figure = "median_us",
+     .case_name = "D2048",
+     .variant = "split-once",
+     .unit = "us"},
+};
+
 int main(int argc, char **argv)
 {
     cases[LADDER_CASES] = steep_split;
@@ -385,6 +407,7 @@ int main(int argc, char **argv)
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

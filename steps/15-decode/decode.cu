@@ -247,6 +247,26 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}};
 
+static const kf_question questions[] = {
+    {.text = "With 4 queries over 2048 keys of one head, how many K rotations does a call of "
+             "fused-table do, whose blocks have all four queries?",
+     .figure = "K_rotations",
+     .case_name = "count-q4",
+     .variant = "fused-table"},
+    {.text = "The keys and values of 32 heads of 32k keys are 1.07 GB: how many us does a call of "
+             "cached take for one query, with a cold L2?",
+     .figure = "median_us",
+     .case_name = "32k",
+     .variant = "cached",
+     .unit = "us"},
+    {.text = "At 32k keys and one query, how many times as fast as separate, which rotates the "
+             "whole cache in a kernel of its own, is fused-table?",
+     .figure = "median_us",
+     .case_name = "32k",
+     .variant = "separate",
+     .over = "fused-table"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -257,6 +277,7 @@ int main(int argc, char **argv)
         .reference = kf_attention_reference,
         .cost = kf_attention_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

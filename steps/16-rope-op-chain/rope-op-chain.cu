@@ -401,6 +401,26 @@ static const kf_variant variants[] = {
      .extra_error = rope_alone_angle_error},
 };
 
+static const kf_question questions[] = {
+    {.text = "x has 16384 sectors and each table 4096, for 4 sequences of 256 rows: how many "
+             "sectors do the two products of rebuild load in all?",
+     .figure = "global_ld_sectors",
+     .case_name = "small",
+     .variant = "rebuild",
+     .kernel = "multiply"},
+    {.text = "On 128 sequences of 8192 rows, D = 128, rebuild moves five times the bytes that RoPE "
+             "must: how many per cent of the limit does it reach?",
+     .figure = "limit_pct",
+     .case_name = "large",
+     .variant = "rebuild"},
+    {.text = "On 128 sequences of 8192 rows, how many times as fast as rebuild is four-each, the "
+             "same kernels with four elements per thread, not one?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "rebuild",
+     .over = "four-each"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -411,6 +431,7 @@ int main(int argc, char **argv)
         .reference = kf_rope_reference,
         .cost = kf_rope_cost,
         KF_TABLE(timings, rope_alone_timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -135,6 +135,26 @@ static const kf_variant variants[] = {
      .launch = launch_cached},
 };
 
+static const kf_question questions[] = {
+    {.text = "x has 16384 sectors: how many does a call of cached store, by a minus sign on half "
+             "of x, a join of the halves, two products and a sum?",
+     .figure = "global_st_sectors",
+     .case_name = "small",
+     .variant = "cached"},
+    {.text = "On 128 sequences of 8192 rows, how many times as fast as rebuild, ten launches, is "
+             "cached, five launches and a table that is kept?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "rebuild",
+     .over = "cached"},
+    {.text = "On one sequence of 8192 rows, D = 128, how many times as fast as rebuild, ten "
+             "launches, is cached, five launches?",
+     .figure = "median_us",
+     .case_name = "one",
+     .variant = "rebuild",
+     .over = "cached"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -145,6 +165,7 @@ int main(int argc, char **argv)
         .reference = kf_rope_reference,
         .cost = kf_rope_cost,
         KF_TABLE(timings, rope_alone_timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

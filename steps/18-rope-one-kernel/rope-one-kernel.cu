@@ -222,6 +222,27 @@ static const kf_variant variants[] = {
      .extra_error = fast_angle_error},
 };
 
+static const kf_question questions[] = {
+    {.text = "For 4 sequences of 256 rows, how many times as many sectors do the five kernels of "
+             "chain load, tables included, as the variant table?",
+     .figure = "global_ld_sectors",
+     .case_name = "small",
+     .variant = "chain",
+     .over = "table"},
+    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast as chain, five "
+             "kernels, is the variant table, one kernel?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "chain",
+     .over = "table"},
+    {.text = "On 128 sequences of 8192 rows, how many times as fast as the variant fast, with powf "
+             "and __sincosf for each pair, is the variant table?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "fast",
+     .over = "table"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -231,6 +252,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = kf_rope_reference,
         .cost = kf_rope_cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

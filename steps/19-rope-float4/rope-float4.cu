@@ -507,6 +507,26 @@ static const kf_variant variants[] = {
      .extra_error = rope_alone_angle_error},
 };
 
+static const kf_question questions[] = {
+    {.text = "For 4 sequences of 256 rows, how many times as many sectors as reuse, which loads "
+             "the table once for all four, does float4 load?",
+     .figure = "global_ld_sectors",
+     .case_name = "small",
+     .variant = "float4",
+     .over = "reuse"},
+    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast as scalar, with one "
+             "pair per thread, is float4, with four?",
+     .figure = "median_us",
+     .case_name = "large",
+     .variant = "scalar",
+     .over = "float4"},
+    {.text = "Which is the fastest on 128 sequences of 8192 rows: float4, reuse, or computed, "
+             "which is reuse with powf and sincosf in place of the table?",
+     .figure = "median_us",
+     .case_name = "large",
+     .among = "float4 reuse computed"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -516,6 +536,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = reference,
         .cost = kf_rope_cost,
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -504,6 +504,26 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
 
+static const kf_question questions[] = {
+    {.text = "How far off is the worst cosine or sine of fp32, with its angle in fp32 and sincosf, "
+             "at positions 131008 to 131071, R = 128?",
+     .figure = "max_err",
+     .case_name = "at-131008",
+     .variant = "fp32"},
+    {.text = "On 8.4 million pairs, how many times as fast as integer-fast, right to 1e-6 at any "
+             "position, is fp32-fast, with its angle in fp32?",
+     .figure = "median_us",
+     .case_name = "bare-near",
+     .variant = "integer-fast",
+     .over = "fp32-fast"},
+    {.text = "Within RoPE at positions from 122880 on, how many times as fast as fp32, which calls "
+             "sincosf, is integer, which drops whole revolutions first?",
+     .figure = "median_us",
+     .case_name = "rope-far",
+     .variant = "fp32",
+     .over = "integer"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -514,6 +534,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -349,6 +349,25 @@ static const kf_variant variants[] = {
 // Attention takes so long here that the former contents of the L2 cache make no difference.
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "How many bytes does a call of flash load for 2 heads of 128 queries and keys, D = 64 "
+             "in fp16, with 64 queries per block?",
+     .figure = "global_ld_bytes",
+     .case_name = "small",
+     .variant = "flash"},
+    {.text = "no-rescale never rescales its sums: how many of its 4550 elements are wrong in the "
+             "case falling, where scores fall from key to key?",
+     .figure = "wrong",
+     .case_name = "falling",
+     .variant = "no-rescale"},
+    {.text = "With 32 heads of 4096 queries and keys, D = 64, how many times as fast as naive is "
+             "flash?",
+     .figure = "median_us",
+     .case_name = "D64-S4096",
+     .variant = "naive",
+     .over = "flash"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -359,6 +378,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -79,6 +79,27 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "With 2 heads of 128 queries and keys, D = 64, how many times as many wavefronts do "
+             "loads from shared memory take in b-shared as in c-swizzle?",
+     .figure = "shared_ld_wavefronts",
+     .case_name = "small",
+     .variant = "b-shared",
+     .over = "c-swizzle"},
+    {.text = "With 8192 queries and keys, D = 64, how many times as fast as b-shared is c-swizzle, "
+             "with swizzled tiles that ldmatrix reads?",
+     .figure = "median_us",
+     .case_name = "D64-S8192",
+     .variant = "b-shared",
+     .over = "c-swizzle"},
+    {.text = "With 8192 queries and keys, D = 64, how many times as fast as d-async is "
+             "e-registers, which keeps P in registers?",
+     .figure = "median_us",
+     .case_name = "D64-S8192",
+     .variant = "d-async",
+     .over = "e-registers"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -90,6 +111,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

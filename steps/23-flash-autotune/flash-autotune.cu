@@ -320,6 +320,21 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "In case small (2 heads of 128 queries and keys, D = 64), how many times as many "
+             "wavefronts do m128-n64-w8-s2's shared loads take as m128-n64-w4-s2's?",
+     .figure = "shared_ld_wavefronts",
+     .case_name = "small",
+     .variant = "m128-n64-w8-s2",
+     .over = "m128-n64-w4-s2"},
+    {.text = "At D = 128, S = 8192, without a mask, how many times as fast as m128-n64-w4-s2 is "
+             "m128-n64-w4-s3, with three stages in place of two?",
+     .figure = "median_us",
+     .case_name = "D128-S8192",
+     .variant = "m128-n64-w4-s2",
+     .over = "m128-n64-w4-s3"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -331,6 +346,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

@@ -375,6 +375,21 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small (2 heads of 128 queries and keys, D = 64), how many exponentials does a "
+         "whole call of reference-log compute?",
+     .figure = "exp",
+     .case_name = "small",
+     .variant = "reference-log"},
+    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as dkv:n64-m64-w4 is "
+             "dkv:n128-m64-w4, with 32 keys a warp in place of 16?",
+     .figure = "median_us",
+     .case_name = "D64-S8192",
+     .variant = "dkv:n64-m64-w4",
+     .over = "dkv:n128-m64-w4"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -386,6 +401,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

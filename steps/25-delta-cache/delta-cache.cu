@@ -310,6 +310,25 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small-D128 (1 head of 128 queries and keys), how many times as many wavefronts "
+         "do reference-log's shared loads take as by-dq's, in both kernels?",
+     .figure = "shared_ld_wavefronts",
+     .case_name = "small-D128",
+     .variant = "reference-log",
+     .over = "by-dq"},
+    {.text =
+         "At D = 128, S = 8192, without a mask, how many times as fast as reference-log is by-dq?",
+     .figure = "ratio",
+     .case_name = "D128-S8192",
+     .variant = "by-dq"},
+    {.text = "At D = 64, S = 512, without a mask, which takes the least time?",
+     .figure = "median_us",
+     .case_name = "D64-S512",
+     .among = "reference-log by-dq by-kernel"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -321,6 +340,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -226,6 +226,28 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small (2 heads of 128 queries and keys, D = 64), how many times as many sectors "
+         "do the atomic additions of a-scalar touch as those of b-vector?",
+     .figure = "global_atomic_sectors",
+     .case_name = "small",
+     .variant = "a-scalar",
+     .over = "b-vector"},
+    {.text =
+         "At D = 64, S = 8192, without a mask, how many times as fast as two-kernels is a-scalar, "
+         "which makes five products in place of seven?",
+     .figure = "ratio",
+     .case_name = "D64-S8192",
+     .variant = "a-scalar"},
+    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as d-ordered-vector is "
+             "c-ordered, which adds by plain loads and stores?",
+     .figure = "median_us",
+     .case_name = "D64-S8192",
+     .variant = "d-ordered-vector",
+     .over = "c-ordered"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -237,6 +259,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

@@ -462,6 +462,22 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small-D128 (1 head of 128 queries and keys), how many times as many wavefronts "
+         "does ldmatrix take in k-rows as in k-both, which transposes nothing?",
+     .figure = "ldmatrix_wavefronts",
+     .case_name = "small-D128",
+     .variant = "k-rows",
+     .over = "k-both"},
+    {.text =
+         "At D = 128, S = 8192, without a mask, how many times as fast as k-rows is k-both, which "
+         "loads three tiles for two?",
+     .figure = "ratio",
+     .case_name = "D128-S8192",
+     .variant = "k-both"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -473,6 +489,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_dq_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

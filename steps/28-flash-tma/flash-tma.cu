@@ -284,6 +284,20 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case tail (3 heads of 300 queries, D = 64, tiles of 128 queries), how many times as "
+         "many bytes of o does TMA store in overwrites as in tma?",
+     .figure = "bulk_store_bytes",
+     .case_name = "tail",
+     .variant = "overwrites",
+     .over = "tma"},
+    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as threads is tma?",
+     .figure = "ratio",
+     .case_name = "D64-S8192",
+     .variant = "tma"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -295,6 +309,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -270,6 +270,30 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small-D128 (2 heads of 128 queries and keys), how many wgmma instructions does "
+         "a-one-role start, counted once per warpgroup?",
+     .figure = "wgmma",
+     .case_name = "small-D128",
+     .variant = "a-one-role"},
+    {.text =
+         "At D = 64, S = 8192, without a mask, on the sustained clock, how many times as fast as "
+         "a-one-role is b-producer?",
+     .figure = "ratio",
+     .case_name = "D64-S8192",
+     .variant = "b-producer",
+     .timing = &timings[1]},
+    {.text =
+         "At D = 128, S = 8192, without a mask, on the sustained clock, how many times as fast as "
+         "b-producer is c-ping-pong?",
+     .figure = "median_us",
+     .case_name = "D128-S8192",
+     .variant = "b-producer",
+     .over = "c-ping-pong",
+     .timing = &timings[1]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -281,6 +305,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .timeline = &timeline,
     };
     return kf_main(&program, argc, argv);

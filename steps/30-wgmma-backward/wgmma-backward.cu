@@ -102,6 +102,22 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case small (2 heads of 128 queries and keys, D = 64), how many times does a call of "
+         "b-bulk ask TMA to add to dq's sums?",
+     .figure = "bulk_reduce_requests",
+     .case_name = "small",
+     .variant = "b-bulk"},
+    {.text =
+         "At D = 64, S = 8192, without a mask, on the sustained clock, how many times as fast as "
+         "a-red is b-bulk?",
+     .figure = "ratio",
+     .case_name = "D64-S8192",
+     .variant = "b-bulk",
+     .timing = &timings[1]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -113,6 +129,7 @@ int main(int argc, char **argv)
         .reference = kf_flash_backward_reference,
         .cost = kf_flash_backward_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -241,6 +241,22 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case both-small (2 heads of 128 queries and keys, D = 64), how many exponentials does "
+         "a call of both compute, forward and backward together?",
+     .figure = "exp",
+     .case_name = "both-small",
+     .variant = "both"},
+    {.text =
+         "At D = 64, S = 512, without a mask, on the graph clock, how many microseconds does both "
+         "take, step 29's g-work-tiles and step 30's d-late in a call?",
+     .figure = "median_us",
+     .case_name = "both-D64-S512",
+     .variant = "both",
+     .unit = "us"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -252,6 +268,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

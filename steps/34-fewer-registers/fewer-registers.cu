@@ -290,6 +290,28 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case forward-S256 (2 heads of 256 positions, D = 64, under a mask), how many times as "
+         "many ldmatrix does fused-warps request as fused-overwritten?",
+     .figure = "ldmatrix_requests",
+     .case_name = "forward-S256",
+     .variant = "fused-warps",
+     .over = "fused-overwritten"},
+    {.text = "At D = 128, S = 8192, how many times as fast as fused-kept is fused-overwritten?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S8192",
+     .variant = "fused-kept",
+     .over = "fused-overwritten"},
+    {.text =
+         "At D = 128, S = 65536, how many times as fast as fused-overwritten is fused-warps, with "
+         "16 queries a warp in place of 32?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S65536",
+     .variant = "fused-overwritten",
+     .over = "fused-warps"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -301,6 +323,7 @@ int main(int argc, char **argv)
         .reference = kf_rope_flash_reference,
         .cost = kf_rope_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -225,6 +225,25 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "In case forward-S256, how many kernels does a call of way:op-by-op launch, attention "
+             "among them?",
+     .figure = "launches",
+     .case_name = "forward-S256",
+     .variant = "way:op-by-op"},
+    {.text = "At D = 128, S = 8192, which takes the least time?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S8192",
+     .among = "way:op-by-op way:fused one-kernel"},
+    {.text =
+         "At D = 128, S = 6144, how many times as fast as dispatch-reference-log, with the log's "
+         "crossover, is dispatch?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S6144",
+     .variant = "dispatch-reference-log",
+     .over = "dispatch"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -236,6 +255,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = kf_rope_flash_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .tunes = true,
     };
     return kf_main(&program, argc, argv);

@@ -403,6 +403,30 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case forward-S256 (2 heads of 256 positions, work tiles of 128 queries, a mask), how "
+         "many times as many elements does fused rotate as rotate-k-once?",
+     .figure = "element_rotations",
+     .case_name = "forward-S256",
+     .variant = "fused",
+     .over = "rotate-k-once"},
+    {.text =
+         "Forward at D = 128 and S = 512, in graphs, how many times as fast as attention alone is "
+         "k-cached, which rotates the queries?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S512",
+     .variant = "attention",
+     .over = "k-cached"},
+    {.text = "Forward at D = 128 and S = 131072, on the sustained clock, how many times as fast as "
+             "fused is rotate-k-once?",
+     .figure = "median_us",
+     .case_name = "forward-D128-S131072",
+     .variant = "fused",
+     .over = "rotate-k-once",
+     .timing = &timings[1]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -414,6 +438,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

@@ -542,6 +542,29 @@ static const kf_timing timings[] = {
     {KF_STREAM, KF_WARM},
 };
 
+static const kf_question questions[] = {
+    {.text =
+         "In case add (1024 rows of 2560 columns), how many times as many sectors does plain load "
+         "as eight?",
+     .figure = "global_ld_sectors",
+     .case_name = "add",
+     .variant = "plain",
+     .over = "eight"},
+    {.text = "In case add, on the graph clock with a warm L2, how many times as fast as plain is "
+             "eight?",
+     .figure = "ratio",
+     .case_name = "add",
+     .variant = "eight"},
+    {.text =
+         "In case add-norm, on the graph clock with a cold L2, how many times as fast as eight, an "
+         "add and a norm apart, is fused, both in one kernel?",
+     .figure = "median_us",
+     .case_name = "add-norm",
+     .variant = "eight",
+     .over = "fused",
+     .timing = &timings[1]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -552,6 +575,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

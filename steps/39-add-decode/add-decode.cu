@@ -197,6 +197,28 @@ static const kf_timing timings[] = {
     {KF_CALL, KF_WARM},
 };
 
+static const kf_question questions[] = {
+    {.text = "In case token (64 adds of one row), how many kernels run in one call of graphed?",
+     .figure = "launches",
+     .case_name = "token",
+     .variant = "graphed"},
+    {.text =
+         "In case rows-1 (one row of 2560 columns), on the graph clock with a warm L2, how many "
+         "microseconds does eight take?",
+     .figure = "median_us",
+     .case_name = "rows-1",
+     .variant = "eight",
+     .unit = "us"},
+    {.text =
+         "In case token (64 adds of one row), on the call clock, how many times as fast as eight "
+         "is graphed?",
+     .figure = "median_us",
+     .case_name = "token",
+     .variant = "eight",
+     .over = "graphed",
+     .timing = &timings[3]},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -207,6 +229,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
     };
     return kf_main(&program, argc, argv);
 }

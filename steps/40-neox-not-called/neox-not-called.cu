@@ -174,6 +174,24 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case decode (one token, 6 layers), how many times does miscounted launch add_plain, "
+         "the add that its wrapper is to replace?",
+     .figure = "launches",
+     .case_name = "decode",
+     .variant = "miscounted",
+     .kernel = "add_plain"},
+    {.text = "In case decode, how many of the outputs that are compared does not-called get wrong?",
+     .figure = "wrong",
+     .case_name = "decode",
+     .variant = "not-called"},
+    {.text = "In case pythia, on the graph clock, how many times as fast as plain is called?",
+     .figure = "ratio",
+     .case_name = "pythia",
+     .variant = "called"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -184,6 +202,7 @@ int main(int argc, char **argv)
         .reference = neox_reference,
         .cost = neox_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -151,6 +151,26 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text =
+         "In case sliced, a is 64 rows of 160 columns, cut out of rows of 192 columns: how many of "
+         "the 10240 sums does raw get wrong?",
+     .figure = "wrong",
+     .case_name = "sliced",
+     .variant = "raw"},
+    {.text =
+         "In case odd-length (37 rows of 77 columns), how many sums does raw leave unwritten, so "
+         "that they are NaN?",
+     .figure = "nan",
+     .case_name = "odd-length",
+     .variant = "raw"},
+    {.text =
+         "In case pythia, on the graph clock, how many times as fast as strided is other-stream?",
+     .figure = "ratio",
+     .case_name = "pythia",
+     .variant = "other-stream"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -161,6 +181,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -352,6 +352,22 @@ static const kf_variant variants[] = {
      .predicted = cut},
 };
 
+static const kf_question questions[] = {
+    {.text =
+         "In case decode (x of 160 columns behind each of 6 layers, 128 logits), how many outputs "
+         "are wrong in one-serial, serial in the middle layer alone?",
+     .figure = "wrong",
+     .case_name = "decode",
+     .variant = "one-serial"},
+    {.text = "In case decode, how many times as many sectors do the layer norms of serial load as "
+             "those of parallel?",
+     .figure = "global_ld_sectors",
+     .case_name = "decode",
+     .variant = "serial",
+     .over = "parallel",
+     .kernel = "norms"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -361,6 +377,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = reference,
         .cost = neox_cost,
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -290,6 +290,21 @@ static const kf_variant variants[] = {
      .predicted = orders},
 };
 
+static const kf_question questions[] = {
+    {.text =
+         "In case decode, of 1249 elements (x before and behind each layer, logits, the letter), "
+         "how many have other bits in regrouped than in plain?",
+     .figure = "wrong",
+     .case_name = "decode",
+     .variant = "regrouped"},
+    {.text =
+         "In case decode, how many of the 1249 elements have other bits than plain's in matched, "
+         "whose adds are hand-written, in the model's order?",
+     .figure = "wrong",
+     .case_name = "decode",
+     .variant = "matched"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -299,6 +314,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = reference,
         .cost = cost,
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -478,6 +478,27 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "In case decode (one token, 6 layers), what share of the launches of whole are adds?",
+     .figure = "launches",
+     .case_name = "decode",
+     .variant = "adds",
+     .over = "whole"},
+    {.text = "In case pythia, on the graph clock with a cold L2, what share of whole's time do the "
+             "products alone take?",
+     .figure = "median_us",
+     .case_name = "pythia",
+     .variant = "products",
+     .over = "whole",
+     .timing = &timings[1]},
+    {.text =
+         "In case pythia, on the graph clock with a warm L2, how many times as fast as whole is "
+         "no-adds, a token without its 64 adds?",
+     .figure = "ratio",
+     .case_name = "pythia",
+     .variant = "no-adds"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -488,6 +509,7 @@ int main(int argc, char **argv)
         .reference = reference,
         .cost = neox_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

@@ -149,6 +149,23 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_CALL, KF_WARM}, {KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
 
+static const kf_question questions[] = {
+    {.text = "In case decode (one token, 6 layers), how many kernels does pairs launch in all?",
+     .figure = "launches",
+     .case_name = "decode",
+     .variant = "pairs"},
+    {.text = "In case pythia, on the call clock, how many times as fast as plain is graph?",
+     .figure = "ratio",
+     .case_name = "pythia",
+     .variant = "graph"},
+    {.text =
+         "In case pythia, on the call clock, how many times the limit, the time to read weights "
+         "and cache once, does a token of together take?",
+     .figure = "median_us/limit_us",
+     .case_name = "pythia",
+     .variant = "together"},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
@@ -159,6 +176,7 @@ int main(int argc, char **argv)
         .reference = neox_reference,
         .cost = neox_cost,
         KF_TABLE(timings, timings),
+        KF_TABLE(questions, questions),
         .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);

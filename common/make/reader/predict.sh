@@ -2,7 +2,7 @@
 # predict.sh ask STEP PROGRAM [FORCE]: asks the questions that PROGRAM has (--questions), reads an answer a line, and
 #     keeps them in work/predictions.tsv. What has been compared stays; FORCE asks again for what has not.
 # predict.sh show STEP PROGRAM ROWS: says how far off the answers are: from ROWS, which a run or a count has just
-#     written, or else from those that are recorded with the book. Says nothing if there is no answer.
+#     written; without a GPU, of times, from the book's. Says nothing if there is no answer.
 . common/make/reader/exercises.sh
 how=$1 step=$2 program=$3
 kept=work/predictions.tsv
@@ -73,7 +73,7 @@ ask() {
     done
     keep "$work/new"
     [ "$(wc -l <"$work/new")" -lt "$n" ] && exit 1
-    echo "Kept. Now make step-$step run on a GPU, or make step-$step count on a CPU, sets them beside what is seen."
+    echo "Kept: make step-$step run and make step-$step count set them beside what is seen."
 }
 
 show() {
@@ -89,7 +89,8 @@ show() {
         awk -f common/make/reader/figure.awk "$work/questions" "$recorded" >"$work/$(basename "$recorded").figures"
     done
     sed 1d "$work/questions" | paste - "$work/seen" "$work"/*.figures >"$work/figures"
-    awk -F '\t' -v "out=$work/new" -f common/make/reader/predict.awk "$work/figures" "$work/old"
+    case $program in build/cpu/*) cpu=1 ;; *) cpu= ;; esac
+    awk -F '\t' -v "out=$work/new" -v "cpu=$cpu" -f common/make/reader/predict.awk "$work/figures" "$work/old"
     keep "$work/new"
 }
 
