@@ -19,7 +19,9 @@ FILENAME == ARGV[1] {
 }
 
 function short(value) {
-    return value == int(value) ? sprintf("%.0f", value) : value !~ /^[-+.0-9e]+$/ ? value : sprintf("%.4g", value)
+    if (value !~ /^[-+.0-9e]+$/)
+        return value
+    return sprintf(value == int(value) || value >= 1000 ? "%.0f" : "%.4g", value)
 }
 
 function how_far(answer, low, high, fact,    times) {
