@@ -163,7 +163,17 @@ __global__ void padded(const float *x, float *y, int n)
     const int first = blockIdx.x * TILE;
     const int mine = threadIdx.x;
     const int other = threadIdx.x ^ 32;
-    // solution: pad -- stage it as staged<32> does, lane l of warp w in row l, without a conflict
+    // solution: pad -- stage and load back as staged<32> does, but without a conflict
+    // hint: Word i of shared memory is in bank i % 32, and the lanes of a warp store into one
+    //     column of a tile of 32 rows. In which bank is that column's element of row r, if a row
+    //     is 32 words long?
+    // hint: Element e of the block belongs to lane e % 32 of warp e / 32, so its row of the tile
+    //     is e % 32 and its column is e / 32. That is so for mine, which is stored, and for other,
+    //     which is loaded. Between the store and the load stands a barrier that every thread of
+    //     the block reaches.
+    // hint: The name of the variant says which length of a row puts the 32 elements of a column
+    //     into 32 banks: `__shared__ float tile[32][32 + 1];`. The store and the load have the
+    //     conditions that they have in staged: `first + mine < n` and `first + other < n`.
     __shared__ float tile[32][32 + 1];
     if (first + mine < n) {
         tile[mine % 32][mine / 32] = x[first + mine];

@@ -32,7 +32,17 @@ __global__ void scores(const float *q, const float *k, float *s, int Sq, int Sk,
     if (j >= Sk) {
         return;
     }
-    // solution: mask -- the scaled product if query i sees the key, else none: 0 after softmax
+    // solution: mask -- store the scaled product, or -INFINITY if query i does not see the key
+    // hint: The last query and the last key are the same token, also where there are fewer queries
+    //     than keys. Which token is query i then, and which is the last key that it sees?
+    // hint: Query i is token `Sk - Sq + i`. With a mask it sees the keys up to this token and the
+    //     token itself, without a mask all keys. With more queries than keys this number is
+    //     negative for the first queries: they see no key.
+    // hint: Query i of the head begins at `q + (head * Sq + i) * D`, key j at
+    //     `k + (head * Sk + j) * D`. The score is the sum of their D products divided by
+    //     `sqrtf((float)D)`, or -INFINITY if the query does not see the key: its exponential is 0.
+    //     Both kinds are stored, in `s[(head * Sq + i) * Sk + j]`, because the next kernel reads
+    //     them all.
     float score = -INFINITY;
     if (!causal || j <= Sk - Sq + i) {
         const float *query = q + (head * Sq + i) * D;
@@ -67,6 +77,16 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
     row_max = warp_max(row_max);
 
     // solution: softmax -- exponentials relative to the largest score, then divide by their sum
+    // hint: A lane has the scores lane, lane + 32, ... of the row, as in the loop above. The lane
+    //     cannot divide before the sum is known. What can it keep in s until then, so that one
+    //     exponential per score is enough?
+    // hint: Two loops over the scores of a lane are needed, with a call of warp_sum between them.
+    //     The first loop replaces each score by its exponential and adds up these exponentials;
+    //     the second loop divides them by the sum over the warp. A lane reads only what it has
+    //     stored itself, so no barrier is needed.
+    // hint: The exponential of score j is `expf(s[j] - row_max)`. If the query sees no key,
+    //     row_max is still -INFINITY, and the exponential is NaN. The second loop has to store 0
+    //     for all keys of such a row.
     float row_sum = 0.0f;
     for (int j = lane; j < Sk; j += 32) {
         s[j] = expf(s[j] - row_max);

@@ -63,6 +63,13 @@ static enum column expect_column(int64_t d, int Sk)
     const int warp = (int)(d % ONE_QUERY_THREADS) / 32;
     enum column expected = RIGHT;
     // solution: predict -- which warps divide by a sum over some keys only, and which over none?
+    // hint: After the reduction, which warp has the sum over all keys in v, and the sum over which
+    //     keys does each other warp have there?
+    // hint: Thread t has the keys t, t + 256, ..., as far as there are any. So which is the first
+    //     key of warp number warp, and for which Sk does it exist?
+    // hint: The first key of a warp is key warp * 32. A warp that has it divides by a sum over its
+    //     own keys only, which is too small. A warp that does not have it has the sum 0 and the
+    //     maximum -INFINITY. expected is RIGHT already, so nothing is to be done for warp 0.
     if (warp > 0) {
         expected = warp * 32 < Sk ? TOO_LARGE : NOT_FINITE;
     }

@@ -65,6 +65,17 @@ __device__ float reduce_without_race(float v, float *partial)
 
     v = Join::warp(v);
     // solution: three-barriers -- as in the fix, and the next call may begin at once
+    // hint: reduce_and_broadcast is right up to its last read. That line reads `partial[0]`. Who
+    //     may write to this element in the next call, and what makes that write wait for the last
+    //     reader?
+    // hint: First, lane 0 of each warp stores the value of its warp. After a barrier, warp 0
+    //     reduces these values, and its lane 0 stores the result in `partial[0]`. After another
+    //     barrier, every thread reads `partial[0]`. Two barriers must lie between this write of
+    //     `partial[0]` and the next one. Where does the missing one stand?
+    // hint: In warp 0 the reduction is
+    //     `v = Join::warp(lane < warps ? partial[lane] : Join::absent());`. The third barrier is
+    //     the last line, after the read of `partial[0]`. All threads must reach each barrier, so
+    //     no barrier stands inside an `if`.
     if (lane == 0) {
         partial[warp] = v;
     }
@@ -95,6 +106,15 @@ __device__ float reduce_in_every_warp(float v, float *partial)
 
     v = Join::warp(v);
     // solution: every-warp -- two barriers, no broadcast: every warp reduces all the partials
+    // hint: The difference from reduce_without_race: no warp is special, so each warp computes the
+    //     result for itself, and no warp has to pass it on. Which lines are not needed then, and
+    //     which line loses its condition?
+    // hint: The first barrier stands between the stores of the partial values, one per warp, and
+    //     the loads, which every warp makes. The next call stores into the same elements. What
+    //     must stand between the loads and these stores?
+    // hint: Between the two barriers there is one line. All 32 lanes call Join::warp. Lane number
+    //     lane passes `partial[lane]` if there is a warp of that number, and `Join::absent()` if
+    //     not.
     if (lane == 0) {
         partial[warp] = v;
     }

@@ -82,6 +82,14 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
         float dot = 0.0f;
         COUNT("K rotations", a.R > 0);
         // solution: rotate-key -- rotate each pair of the key, add its two products to dot
+        // hint: Which two elements of the key are pair i, and how many pairs are there? key,
+        //     cosine and sine already point to row j.
+        // hint: Pair i is `key[i]` and `key[i + half]`, for i < half, and half is `R / 2`, not
+        //     `D / 2`. A pair (x, y) becomes `(x c - y s, y c + x s)`, where c is `cosine[i]` and
+        //     s is `sine[i]`. The query has been rotated already.
+        // hint: Declare c and s in a loop over i. One of the two products is added by
+        //     `dot += query[i] * (key[i] * c - key[i + half] * s);`, and the other one is that of
+        //     `query[i + half]`. The loop below adds the dimensions from R on.
         for (int i = 0; i < half; i++) {
             const float c = cosine[i];
             const float s = sine[i];
@@ -139,6 +147,16 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
         if (j < own.visible) {
             COUNT("K rotations", lane == 0 && a.R > 0);
             // solution: share-key -- the same with table_entry; a lane takes every lanes-th pair
+            // hint: Two things differ from rotate-key. A thread takes only some pairs of key j,
+            //     because `lanes` threads share it. And cosine and sine point to the whole table
+            //     here, not to row j. Which pairs does a thread take, if lane is its number among
+            //     these threads, and each pair is taken once?
+            // hint: The pairs of a thread are lane, lane + lanes, lane + 2 lanes, ... below half,
+            //     as the loop below takes the dimensions from R on. The sums of the threads that
+            //     share a key are added up further below.
+            // hint: The cosine of pair i is `cosine[table_entry<lies>(j, i, a.Sk, half)]`, and the
+            //     sine is the element of sine with the same index. The two products are those of
+            //     rotate-key.
             for (int i = lane; i < half; i += lanes) {
                 const float c = cosine[table_entry<lies>(j, i, a.Sk, half)];
                 const float s = sine[table_entry<lies>(j, i, a.Sk, half)];

@@ -82,6 +82,15 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
         float dot = 0.0f;
         COUNT("K rotations", a.R > 0);
         // solution: rotate-four -- rotate four pairs of the key at a time, and add eight products
+        // hint: Four pairs need four elements each of the key's lower half, of its upper half, of
+        //     the cosines and of the sines: four calls of load_four. At which address does each of
+        //     them begin?
+        // hint: The loop over i goes from 0 to half in steps of 4; this kernel is launched only if
+        //     half is a multiple of 4. The four addresses are `key + i`, `key + i + half`,
+        //     `cosine + i` and `sine + i`.
+        // hint: Declare x, y, c and s for the four loads. Then
+        //     `dot = add_products(dot, load_four(query + i), rotate_lower(x, y, c, s));` adds four
+        //     of the eight products. The other four are those of the upper half.
 #pragma unroll 2 // nvcc's choice when it is left alone
         for (int i = 0; i < half; i += 4) {
             const float4 x = load_four(key + i);
@@ -197,6 +206,19 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
         float dot = 0.0f;
         COUNT("K rotations", a.R > 0);
         // solution: rotate-four-by -- the same, with what each variant loads
+        // hint: WIDE is the loop of rotate-four without a change. ONE_STEP, WIDE_QK and VIA_ARRAYS
+        //     each change one thing of it: which one changes a load, which one the products, and
+        //     which one only how far the loop is unrolled? (NARROW and WIDE_Q use step 05's
+        //     function; see attention_v1_by.)
+        // hint: WIDE_QK loads the cosines and the sines by load_each in place of load_four.
+        //     VIA_ARRAYS passes what was loaded to add_four_by_index in place of both calls of
+        //     add_products. ONE_STEP loads one iteration at a time, the others two:
+        //     `#pragma unroll(wide == ONE_STEP ? 1 : 2)` in front of the loop.
+        // hint: wide is a template parameter, so a condition is decided when the kernel is
+        //     compiled:
+        //     `const float4 c = wide == WIDE_QK ? load_each(cosine + i) : load_four(cosine + i);`
+        //     is one load. add_four_by_index takes the address of the query's element i,
+        //     `query + i`, and half as its last argument, and returns the new dot.
 #pragma unroll(wide == ONE_STEP ? 1 : 2)
         for (int i = 0; i < half; i += 4) {
             const float4 x = load_four(key + i);

@@ -49,6 +49,12 @@ static __global__ void attention_v2(attention_args a)
 static __device__ __forceinline__ void angle(int position, int i, int R, float *c, float *s)
 {
     // solution: compute-angle -- frequency by powf, angle, cosine and sine
+    // hint: At position p the angle of pair i is `p * 10000^(-2i/R)`. position, i and R are
+    //     integers in C. What would `-2 * i / R` be, computed in integers?
+    // hint: Compute the frequency first: powf of 10000.0f and the exponent
+    //     `-2.0f * (float)i / (float)R`. The angle is the frequency times the position as a float.
+    // hint: `__sincosf` takes three arguments: the angle, the address for the sine, the address
+    //     for the cosine. The sine's address comes first, and s and c are addresses already.
     const float frequency = powf(10000.0f, -2.0f * (float)i / (float)R);
     __sincosf((float)position * frequency, s, c);
     // end solution: compute-angle
@@ -166,6 +172,15 @@ static __device__ __forceinline__ void angle_by(attention_args a, frequencies gi
         return;
     }
     // solution: compute-angle-by -- the same, with what each variant computes
+    // hint: Two things differ from compute-angle: j is a row and not a position, and the variants
+    //     differ. FROM_TABLE and INTEGER have returned already. Which part of the computation does
+    //     NO_POWF change, and which part ACCURATE? FAST changes none.
+    // hint: The position of row j is `a.pos0 + j`. NO_POWF reads the frequency from
+    //     `given.radians[i]`, and must not call powf besides. ACCURATE calls sincosf in place of
+    //     `__sincosf`, with the same three arguments.
+    // hint: Declare the frequency as `from == NO_POWF ? given.radians[i] : ...`, with powf after
+    //     the colon only; its R is a.R. If at is the angle, a second condition on from chooses
+    //     between `sincosf(at, s, c)` and `__sincosf(at, s, c)`.
     const float frequency =
         from == NO_POWF ? given.radians[i] : powf(10000.0f, -2.0f * (float)i / (float)a.R);
     const float at = (float)(a.pos0 + j) * frequency;

@@ -103,6 +103,16 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
         float dot[QUERIES] = {};
         COUNT("K rotations", a.R > 0);
         // solution: share -- rotate each pair of the key once, and use it for all the queries
+        // hint: A pair takes two loads, a call of angle and a rotation. Which of these depend on
+        //     the query? What does not depend on it belongs outside the loop over the queries.
+        // hint: For each pair i < half: load `key[i]` and `key[i + half]`, then call angle at
+        //     position a.pos0 + j, then compute the two rotated elements. Inside the loop over
+        //     pairs, a loop over the QUERIES queries adds two products to `dot[n]`. Query n begins
+        //     at `query + n * a.D`.
+        // hint: angle stores through two addresses: `angle(a.pos0 + j, i, a.R, &c, &s);`. If lower
+        //     is the first rotated element, the loop over n has
+        //     `dot[n] += query[n * a.D + i] * lower;` and a second line. Put `#pragma unroll` in
+        //     front of it, as below, so that dot stays in registers.
         for (int i = 0; i < half; i++) {
             const float x = key[i];
             const float y = key[i + half];
@@ -175,6 +185,16 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         float dot[queries] = {};
         COUNT("K rotations", a.R > 0);
         // solution: share-by -- the same, with load<floats>, rotate_lower and _upper, add_products
+        // hint: The difference from share: x, y, c and s are of type floats, which is float or
+        //     float4, so an iteration takes width pairs, and the number of queries is the template
+        //     parameter queries. By how much does i grow?
+        // hint: `load<floats>(address)` takes the place of every single load, of the key and of
+        //     the query. angle accepts addresses of either type. rotate_lower and rotate_upper,
+        //     both of (x, y, c, s), return the two rotated halves.
+        // hint: If lower is the rotated lower half, the loop over n < queries has
+        //     `dot[n] = add_products(dot[n], load<floats>(query + n * a.D + i), lower);`.
+        //     add_products returns the new sum and leaves its argument as it is. The upper half
+        //     meets the query's elements from i + half on.
         for (int i = 0; i < half; i += width) {
             const floats x = load<floats>(key + i);
             const floats y = load<floats>(key + i + half);

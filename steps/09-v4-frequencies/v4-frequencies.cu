@@ -106,6 +106,17 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
     const int warp = threadIdx.x / 32;
     const int warps = min(WARPS, (busy + 31) / 32);
     // solution: barrier -- sum over the warps -> score: one barrier, two halves of partial
+    // hint: A sum over the block is a sum over each warp, which needs no barrier, and then a sum
+    //     over the warps. What does each warp leave in partial, and which threads add that up for
+    //     the QUERIES scores?
+    // hint: Key j uses the half of partial that begins at element `j % 2 * QUERIES * WARPS`.
+    //     `warp_sum_of_four(dot)` returns the sum of query lane / 8 to each lane, so one lane of
+    //     every eight stores it, as the element of this warp and this query. Only warps whose
+    //     number is below warps have anything to add.
+    // hint: The barrier stands between these stores and the loads, outside any condition. After it
+    //     each of the first QUERIES threads adds up the elements of its query,
+    //     `partial[w * QUERIES + threadIdx.x]` for each w < warps, and stores the sum times
+    //     a.scale in `score[threadIdx.x * a.Sk + j]`.
     // A half is overwritten only after the barrier of the next key, when all threads have read it.
     partial += j % 2 * QUERIES * WARPS;
     if (warp < warps) {

@@ -101,7 +101,14 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
         }
         // Keeps the compiler from moving a store, which waits, between the loads.
         __syncwarp();
-        // solution: stage -- put what is kept in row r of the tile
+        // solution: stage -- store `kept` into row r of the tile
+        // hint: The loop above has loaded up to LOADS elements of row r, 32 apart. Which element
+        //     of the row is in `kept[i]`, and for which i is there no such element?
+        // hint: `kept[i]` is element d + 32 * i of the row, if that is below D. If it is not,
+        //     `kept[i]` is no element of the row, and has no place in the tile.
+        // hint: Row r of the tile begins at element r * stride, and stride may be more than D. The
+        //     loop is the one above, with `#pragma unroll`, so that kept stays in registers. In it
+        //     stands one assignment, under the condition of the load.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             if (d + 32 * i < D) {

@@ -67,6 +67,14 @@ static __device__ __forceinline__ int dimension_of(int p, int member, int D, int
     const int half = R / 2;
     int d = 0;
     // solution: pairs -- d becomes the dimension of either member of pair p
+    // hint: If p < half, pair p is made of dimensions p and p + R/2. The D - R dimensions from R
+    //     on make the other pairs, which begin with p = half. How far apart are the two members of
+    //     one of those?
+    // hint: The dimensions from R on are paired by halves as well, so their members are
+    //     `(D - R) / 2` apart. The first member of pair half is dimension R, that of pair half + 1
+    //     is R + 1. What has to be added to p?
+    // hint: For p < half it is one line, `d = p + member * half;`. For the others the first member
+    //     is p - half + R, which is p + half, and the second one is `(D - R) / 2` further.
     if (p < half) {
         d = p + member * half;
     } else {
@@ -145,6 +153,18 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
             stage_keys<PAIRS>(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             // solution: carry -- add this chunk's share to the dot product of the thread's key
+            // hint: The chunk has the pairs p0 to p0 + width - 1. Where in the thread's row of the
+            //     tile, which is key, are the two members of its pair i, and where in query and
+            //     frequency is the pair?
+            // hint: The members are `key[i]` and `key[i + width]`: the second members begin at
+            //     width, which is less than PAIRS in a shorter last chunk. With `p = p0 + i`, the
+            //     query has `query[p]` and `query[p + a.D / 2]`, and the angle is
+            //     `position * frequency[p]`. Beyond R the frequency is 0, so all pairs are treated
+            //     alike.
+            // hint: Only threads with r < n have a key, but all must reach the barrier below. A
+            //     pair takes a `__sincosf(position * frequency[p], &s, &c)` and two additions to
+            //     dot, one of which is `dot += query[p] * (key[i] * c - key[i + width] * s);`. dot
+            //     is not set to 0 here, because it comes from the chunk before.
             if (r < n) {
                 for (int i = 0; i < width; i++) {
                     const int p = p0 + i;
@@ -228,6 +248,12 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
             }
             __syncthreads();
             // solution: carry-part -- the same, for the pairs part, part + parts, ... of the chunk
+            // hint: The difference from carry: with ALL_THREADS each of the warps, whose number is
+            //     part, takes some pairs of the chunk. If part is 0 and parts is 1, the loop is
+            //     that of carry. With which i does it begin, and by how much does i grow?
+            // hint: The loop is `for (int i = part; i < width; i += parts)`; its body and the
+            //     condition r < n are those of carry. Each part adds to its own dot, and the code
+            //     below adds up the parts.
             if (r < n) {
                 for (int i = part; i < width; i += parts) {
                     const int p = p0 + i;

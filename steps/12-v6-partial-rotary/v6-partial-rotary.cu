@@ -152,6 +152,17 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
                 const int rotated = max(0, min(width, a.R / 2 - p0)); // pairs of this chunk
                 int i = 0;
                 // solution: split -- the pairs that rotate, then those that do not
+                // hint: i has been declared and is 0. A first loop takes the pairs that rotate and
+                //     a second one the rest, with the same i. Where does each of them end, and
+                //     what does a pair that does not rotate add to dot?
+                // hint: The first loop runs while i < rotated. Its body is that of step 11:
+                //     `p = p0 + i`, an angle of `position * frequency[p]`, the members `key[i]`
+                //     and `key[i + width]`, the query's elements `query[p]` and
+                //     `query[p + a.D / 2]`. rotated may be 0 or width, and then one of the loops
+                //     has nothing to do.
+                // hint: The second loop is `for (; i < width; i++)`. That loop needs no angle: dot
+                //     grows by the product of the two first members and by that of the two second
+                //     members.
                 for (; i < rotated; i++) {
                     const int p = p0 + i;
                     float s, c;
@@ -276,7 +287,14 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
                                     : by & NO_PAIRS ? 0
                                                     : max(0, min(width, a.R / 2 - p0));
                 int i = part;
-                // solution: split-part -- the same, for the pairs part, part + parts, ...
+                // solution: split-part -- the same for every parts-th pair, from i on
+                // hint: The difference from split: i has been declared and is part, and the pairs
+                //     of a key are divided among as many threads as parts says. By how much does i
+                //     grow in the first loop, and with which i does the second one go on?
+                // hint: Both loops grow i by parts. The second one goes on with the i at which the
+                //     first one has ended: it is the next pair of this part. If part is not below
+                //     rotated, the first loop does nothing. rotated says already what ALL_PAIRS
+                //     and NO_PAIRS want, so the bodies are those of split.
                 for (; i < rotated; i += parts) {
                     const int p = p0 + i;
                     float s, c;

@@ -87,6 +87,14 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         const float4 *key4 = (const float4 *)(own.k + (int64_t)j * a.D);
         float dot = 0.0f;
         // solution: dot -- the dot product of query and key j, 16 bytes a load
+        // hint: query4 and key4 point to the query and to key j as elements of type float4. How
+        //     many such elements has a row of D floats, if D is a multiple of 4?
+        // hint: A loop over the a.D / 4 elements takes one float4 of the query and one of the key
+        //     at a time, and adds the sum of their four products to dot. The query, in shared
+        //     memory, is read 16 bytes at a time as well.
+        // hint: `dot_four(x, y)` of cuda/float4.cuh returns the sum of the four products of two
+        //     values of type float4. With `query4[d]` and `key4[d]` as its arguments one line is
+        //     left in the loop.
         for (int d = 0; d < a.D / 4; d++) {
             dot += dot_four(query4[d], key4[d]);
         }

@@ -134,6 +134,17 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
         COUNT("element rotations", rotate && inside ? 2 : 0);
         float *y = tile + row * (2 * COUPLES + PAD) + threadIdx.x % COUPLES;
         // solution: rotate-couple -- a couple that is rotated, one that is not, one outside
+        // hint: `y[0]` takes the first member of the couple and `y[COUPLES]` the second. What do
+        //     they take in each of the three cases, and which two conditions, declared above, tell
+        //     the cases apart?
+        // hint: If rotate is true, the couple (a, b) becomes `(a c - b s, b c + a s)`; if not, it
+        //     stays (a, b). If inside is false, both members are 0. `c[i]` and `s[i]` of a couple
+        //     that is not rotated may be those of another couple, so they must not be used without
+        //     rotate.
+        // hint: Both elements are stored in every case, because the products read the whole tile.
+        //     Declare the first member as
+        //     `const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];` and the second one
+        //     likewise, and then store each of them, or 0 if inside is false.
         const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];
         const float v = rotate ? b[i] * c[i] + a[i] * s[i] : b[i];
         y[0] = inside ? u : 0.0f;

@@ -34,7 +34,7 @@ typedef struct kf_options {
 void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
 void kf_help_print(const kf_program *program);
 void kf_list_print(const kf_program *program, const kf_options *options); /* those chosen */
-void kf_questions_print(const kf_program *program); /* questions.c */
+void kf_questions_print(const kf_program *program);                       /* questions.c */
 
 /* --- run.c, trial.c --------------------------------------------------------------------------- */
 typedef struct kf_session {
