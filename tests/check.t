@@ -319,6 +319,44 @@ my %grid = run("$cudacc -w $dir/grid.cu -o $dir/grid && $dir/grid");
 ok($grid{code} == 1 && $grid{err} =~ /^mbarrier: check does not follow mbarriers and asynchronous copies over a grid\.sync; in block/m,
     "an mbarrier over a grid.sync") or diag("exit code $grid{code}\n$grid{err}");
 
+# A helper's line says little: with it is told the first line outside common/ that leads there. In an
+# exercise that is a line of work/ rather than one of the step's other files.
+my %helpers = (
+    "common/cuda/put.cuh" => <<'END',
+static __device__ __forceinline__ void put(int *p) { *p = 1; }
+static __device__ __forceinline__ void put_by_ptx(int *p) { asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(1)); }
+static __device__ __forceinline__ void deeper(int *p) { put(p); }
+static __device__ __forceinline__ void deeper_by_ptx(int *p) { put_by_ptx(p); }
+static __device__ __forceinline__ void deepest(int *p) { *p = 2; }
+END
+    "steps/98-calls/beside.cuh" => "static __device__ __forceinline__ void beside(int *p) { deepest(p); }\n",
+    "work/98-calls.cu" => <<'END',
+#include "common/cuda/put.cuh"
+#include "steps/98-calls/beside.cuh"
+static __device__ __forceinline__ void mine(int *p) { *p = 1; }
+__global__ void calls(int *p)
+{
+    put_by_ptx(p + 10);
+    deeper_by_ptx(p + 11);
+    deeper(p + 12);
+    beside(p + 13);
+    mine(p + 14);
+}
+int main() { int *p; cudaMalloc(&p, 4); calls<<<1, 1>>>(p); cudaDeviceSynchronize(); cudaFree(p); }
+END
+);
+run("mkdir -p $dir/calls/common/cuda $dir/calls/steps/98-calls $dir/calls/work");
+spew("$dir/calls/$_", $helpers{$_}) for keys %helpers;
+my %calls = run("cd $dir/calls && $cudacc -I. work/98-calls.cu -o calls && ./calls");
+my @written = map { /^out of bounds: write at (.*?) by thread/ ? $1 : () } split /\n/, $calls{err};
+is(join("\n", @written), <<'END' =~ s/\n\z//r, "which line of the reader's calls the helper at fault") or diag($calls{err});
+common/cuda/put.cuh:2 (called at work/98-calls.cu:6)
+common/cuda/put.cuh:2 (called at common/cuda/put.cuh:4, from work/98-calls.cu:7)
+common/cuda/put.cuh:1 (called from work/98-calls.cu:8)
+common/cuda/put.cuh:5 (called from work/98-calls.cu:9)
+work/98-calls.cu:3
+END
+
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");

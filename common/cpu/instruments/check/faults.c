@@ -83,15 +83,16 @@ static int is_place(const struct thread *t, const struct place *place)
 void trace_callers(struct worker *w)
 {
     enum { WAITS = 64 };
-    static __thread char texts[WAITS][200];
+    static __thread char texts[WAITS][400]; /* with a comma in front */
     struct place places[WAITS];
     uint32_t codes[WAITS];
     int of[MAX_THREADS], n = find_waits(w, codes, WAITS, of);
     if (n)
         symbols_find(codes, n, places);
-    for (int k = 0; k < n; k++)
-        snprintf(texts[k], sizeof texts[k], ", called at %s:%d",
-                 places[k].caller ? places[k].caller : "", places[k].caller_line);
+    for (int k = 0; k < n; k++) {
+        memcpy(texts[k], ", ", 3);
+        symbols_calls(texts[k] + 2, sizeof texts[k] - 2, &places[k]);
+    }
     for (int i = 0; i < w->size; i++) {
         int k = of[i];
         w->threads[i].caller = NULL;

@@ -25,13 +25,26 @@ void symbols_statement(uint32_t code)
 void symbols_free(struct place *places, int n)
 {
     for (int i = 0; i < n; i++)
-        free(places[i].file), free(places[i].caller);
+        free(places[i].file), free(places[i].caller), free(places[i].own);
 }
 
 int symbols_same(const struct place *a, const struct place *b)
 {
     return a->line == b->line && strcmp(a->file, b->file) == 0 && !a->caller == !b->caller &&
            (!a->caller || (a->caller_line == b->caller_line && strcmp(a->caller, b->caller) == 0));
+}
+
+int symbols_calls(char *text, size_t size, const struct place *place)
+{
+    if (place->caller && place->own)
+        return snprintf(text, size, "called at %s:%d, from %s:%d", place->caller,
+                        place->caller_line, place->own, place->own_line);
+    if (place->caller)
+        return snprintf(text, size, "called at %s:%d", place->caller, place->caller_line);
+    if (place->own)
+        return snprintf(text, size, "called from %s:%d", place->own, place->own_line);
+    *text = '\0';
+    return 0;
 }
 
 static char *shortened(char *file)
@@ -43,6 +56,33 @@ static char *shortened(char *file)
     while (strncmp(file, "./", 2) == 0)
         file += 2;
     return need_memory(strdup(file), "the name of a file");
+}
+
+/* Whose a file is: the workbook's helpers, a step's or a program's, or a reader's exercise. */
+enum whose { HELPERS, PROGRAMS, READERS };
+static enum whose whose(const char *file)
+{
+    if (strncmp(file, "common/", 7) == 0 || strstr(file, "/common/cuda/") ||
+        strstr(file, "/common/neox/"))
+        return HELPERS;
+    return strncmp(file, "work/", 5) == 0 ? READERS : PROGRAMS;
+}
+
+/* A line further out in the chain of inlined calls. */
+static void add_call(struct place *place, const char *file, int line, int is_statement)
+{
+    if (!place->caller && is_statement) {
+        place->caller = need_memory(strdup(file), "the name of a file");
+        place->caller_line = line;
+        return;
+    }
+    const enum whose now = whose(file);
+    if (now > whose(place->file) && (!place->caller || now > whose(place->caller)) &&
+        (!place->own || now > whose(place->own))) {
+        free(place->own);
+        place->own = need_memory(strdup(file), "the name of a file");
+        place->own_line = line;
+    }
 }
 
 static void unknown(struct place *place)
@@ -73,20 +113,20 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
             continue;
         }
         char *colon = strrchr(line, ':');
-        if (at < 0 || at >= n || !colon || *line == '?' ||
-            (places[at].line && (places[at].caller || !is_statement(codes[at]))))
+        if (at < 0 || at >= n || !colon || *line == '?')
             continue;
         *colon = '\0';
         int number = atoi(colon + 1);
         if (number == 0 || strstr(line, "common/cpu/include/") || strncmp(line, "/usr/", 5) == 0)
             continue;
+        char *file = shortened(line);
         if (places[at].line) {
-            places[at].caller = shortened(line);
-            places[at].caller_line = number;
+            add_call(&places[at], file, number, is_statement(codes[at]));
+            free(file);
             continue;
         }
         free(places[at].file);
-        places[at] = (struct place){.file = shortened(line), .line = number};
+        places[at] = (struct place){.file = file, .line = number};
     }
     if (answer)
         pclose(answer);

@@ -36,6 +36,9 @@ struct place {
     int line;
     char *caller; /* for inline PTX in an inlined function: the file of its call, or NULL */
     int caller_line;
+    char *own; /* where a reader looks, if it is neither of these, and else NULL: of inlined calls
+                  the innermost outside common/, or of an exercise (work/) */
+    int own_line;
 };
 
 /* Notes that this code is a statement of inline PTX. Such a statement is mostly the only one of
@@ -45,4 +48,8 @@ void symbols_statement(uint32_t code);
  * this backend. One run of addr2line (binutils, which g++ needs too) finds all places. */
 void symbols_find(const uint32_t *codes, int n, struct place *places);
 void symbols_free(struct place *places, int n); /* frees their strings */
+/* Writes the calls that a place has, as "called at FILE:LINE, from FILE:LINE", the second where a
+ * reader looks; or nothing. Returns how long that is, as snprintf does. */
+int symbols_calls(char *text, size_t size, const struct place *place);
+/* Whether they are one line, called at one line. `own` may differ. */
 int symbols_same(const struct place *a, const struct place *b);

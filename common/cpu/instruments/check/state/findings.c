@@ -79,12 +79,18 @@ static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
             i / n.x / n.y);
 }
 
+static void put_calls(FILE *out, const char *before, const struct place *place, const char *behind)
+{
+    char text[1000];
+    if (symbols_calls(text, sizeof text, place))
+        fprintf(out, "%s%s%s", before, text, behind);
+}
+
 static void put_access(FILE *out, const struct finding *f, int i, const struct place *place)
 {
     static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
     fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
-    if (place->caller)
-        fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);
+    put_calls(out, " (", place, ")");
 }
 
 static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
@@ -135,8 +141,7 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
             continue;
         }
         fprintf(out, "%s:%d", place[i].file, place[i].line);
-        if (place[i].caller)
-            fprintf(out, " (called at %s:%d)", place[i].caller, place[i].caller_line);
+        put_calls(out, " (", &place[i], ")");
         put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
         p++;
     }
@@ -176,8 +181,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, "; called at %s:%d", place[0].file, place[0].line);
             return;
         }
-        if (place[0].caller && !strchr(f->text, '%'))
-            fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
+        if (!strchr(f->text, '%'))
+            put_calls(out, "; ", &place[0], "");
         fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
