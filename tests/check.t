@@ -348,8 +348,8 @@ END
 run("mkdir -p $dir/calls/common/cuda $dir/calls/steps/98-calls $dir/calls/work");
 spew("$dir/calls/$_", $helpers{$_}) for keys %helpers;
 my %calls = run("cd $dir/calls && $cudacc -I. work/98-calls.cu -o calls && ./calls");
-my @written = map { /^out of bounds: write at (.*?) by thread/ ? $1 : () } split /\n/, $calls{err};
-is(join("\n", @written), <<'END' =~ s/\n\z//r, "which line of the reader's calls the helper at fault") or diag($calls{err});
+my @places = map { /^out of bounds: write at (.*?) by thread/ ? $1 : () } split /\n/, $calls{err};
+is(join("\n", @places), <<'END' =~ s/\n\z//r, "which line of the reader's calls the helper at fault") or diag($calls{err});
 common/cuda/put.cuh:2 (called at work/98-calls.cu:6)
 common/cuda/put.cuh:2 (called at common/cuda/put.cuh:4, from work/98-calls.cu:7)
 common/cuda/put.cuh:1 (called from work/98-calls.cu:8)
@@ -357,11 +357,70 @@ common/cuda/put.cuh:5 (called from work/98-calls.cu:9)
 work/98-calls.cu:3
 END
 
+# What differs only in the thread, in which of two threads came first, in the instance of a template or in a number is told
+# once. A read of what another thread writes later comes behind the race, and says who writes.
+spew("$dir/once.cu", <<'END');
+__global__ void half(int *y)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    y[threadIdx.x] = s[(threadIdx.x + 32) % 64];
+}
+__global__ void ordered(int *y)
+{
+    __shared__ int s[32];
+    if (threadIdx.x < 32)
+        y[threadIdx.x] = s[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        s[threadIdx.x - 32] = 1;
+    __syncthreads();
+    y[threadIdx.x] = s[threadIdx.x % 32];
+}
+template <int n> __device__ __noinline__ int element(int i)
+{
+    const int a[4] = {n, i, n, i};
+    return a[i];
+}
+__global__ void beyond(int *y) { y[threadIdx.x] = element<1>(threadIdx.x + 3) + element<2>(threadIdx.x + 4); }
+int main(int argc, char **)
+{
+    int *y;
+    cudaMalloc(&y, 256);
+    cudaMemset(y, 0, 256);
+    if (argc == 1)
+        half<<<1, 64>>>(y);
+    else if (argc == 2)
+        ordered<<<1, 64>>>(y);
+    else
+        beyond<<<1, 2>>>(y);
+    cudaDeviceSynchronize();
+    cudaFree(y);
+}
+END
+my $of = qr/of block \(\d,0,0\) in kernel/;
+my @once = (
+    ["either thread first", "", qr/shared race: read at once.cu:5 by thread \(0,0,0\) and write at once.cu:4 by thread \(32,0,0\) $of half: .* \(64 times\)
+uninitialised read: read at once.cu:5 by thread \(0,0,0\) $of half: 4 bytes at offset 128 .*\), written later by thread \(32,0,0\) at once.cu:4 \(32 times\)
+check: 2 findings/],
+    ["a later write in order", "1", qr/uninitialised read: read at once.cu:11 by thread \(0,0,0\) $of ordered: [^\n]*, written later by thread \(32,0,0\) at once.cu:14 \(32 times\)
+check: 1 finding/],
+    ["two instances of a template", "1 2", qr/out of bounds: at once.cu:21 by thread \(0,0,0\): index 4 of int \[4\]; in block \(0,0,0\) of kernel beyond \(2 times\)
+check: 1 finding/],
+);
+my %r = run("cd $dir && $cudacc -w once.cu -o once");
+is("$r{code} $r{err}", "0 ", "once.cu compiles");
+for (@once) {
+    my ($title, $arguments, $lines) = @$_;
+    %r = run("cd $dir && ./once $arguments");
+    like($r{err}, qr/^$lines\n\z/, "told once: $title");
+}
+
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");
 chmod 0755, "$dir/g++";
-my %r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-wgmma.cu -o $dir/fortified && $dir/fortified part_reused fault",
+%r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-wgmma.cu -o $dir/fortified && $dir/fortified part_reused fault",
     CXX => "$dir/g++", CUDACPU_BUILD => "$root/build/cpu/" . ($compiler =~ s{.*/}{}r));
 like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy is seen, fortified or not") or diag($r{err});
 

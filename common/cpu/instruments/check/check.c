@@ -10,7 +10,8 @@
 #include "cpu/trace.h"
 #include <stdlib.h>
 
-static int plain_store; /* the access being checked is a store that is made right afterwards */
+static int read_unwritten; /* the launch has read what nothing had written */
+static int plain_store;    /* the access being checked is a store that is made right afterwards */
 /* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
@@ -21,6 +22,7 @@ static struct {
 void trace_launch(struct launch *l)
 {
     kernels_ran = 1;
+    read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
     streams_launch();
@@ -374,6 +376,20 @@ static __attribute__((noinline)) int hold_to_more(struct access a)
     return (a.is_cached || (a.kind != READ && order.cached)) && stale(a);
 }
 
+/* The first write of these bytes. Another thread may have read them before, which is a finding
+ * already. */
+static __attribute__((cold, noinline)) void written_first(struct access a, int64_t at)
+{
+    const struct side side = {a.kind, a.code, a.thread, order.block};
+    const uint32_t start = a.is_shared ? order.block_start : order.grid_start;
+    for (unsigned i = 0; i < a.bytes; i += 4)
+        for (int k = 0; k < 2; k++) {
+            const shadow_entry r = shadow[at / 4 + i / 4].read[k];
+            if (when_of(r) >= start && thread_of(r) != a.thread)
+                finding_written_later(code_in(r), a.p + i, a.bytes < 4 ? a.bytes : 4, &side);
+        }
+}
+
 /* Applies all rules to an access. Each 4 bytes of it are for another thread, beginning with `whose`
  * in steps, where the lanes of a warp read a row together. Returns the position of its shadow
  * cells, or a negative number when an address rule is broken. */
@@ -409,11 +425,16 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         int unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)
             unwritten |= (have >> i & 15) == 0;
-        if (unwritten)
+        if (unwritten) {
             report(UNINITIALISED, a);
+            read_unwritten = 1;
+        }
     }
-    if (a.kind != READ && have != all)
+    if (a.kind != READ && have != all) {
         set_bits(written, (uint64_t)at, bytes, 1);
+        if (read_unwritten)
+            written_first(a, at);
+    }
     a.start = a.is_shared ? order.block_start : order.grid_start;
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;

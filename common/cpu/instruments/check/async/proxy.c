@@ -311,8 +311,13 @@ void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
         }
         piece_add(op, at, bytes, 1, atomic);
     }
+    const int first = bits_at(written, (uint64_t)at, bytes) != (1u << bytes) - 1;
+    const struct side side = side_of_op(o);
     for (int i = 0; i < 2; i++) {
-        after(o, c->read[i], READ, at, p, bytes, 0);
+        const shadow_entry r = c->read[i];
+        after(o, r, READ, at, p, bytes, 0);
+        if (first && when_of(r) >= (is_shared(at) ? order.block_start : order.grid_start))
+            finding_written_later(code_in(r), p, bytes, &side);
         c->read[i] = 0;
     }
     c->write = 0;

@@ -42,6 +42,8 @@ struct side {
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+/* What was read at p by the code `read` before anything was written is written now. */
+void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 extern int kernels_ran;        /* or there was nothing to find */
 int findings_report(void);     /* reports what is left, and returns how many findings */
 void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */

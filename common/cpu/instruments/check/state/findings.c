@@ -13,8 +13,8 @@ struct finding {
     enum rule rule;
     char *kernel;
     uint3 grid, shape;
-    struct side side[2];
-    int sides;
+    struct side side[2]; /* the second of an uninitialised read: who has written there since */
+    int sides, written_later;
     unsigned bytes;
     struct object object; /* .what is NULL for none */
     uintptr_t p;
@@ -35,6 +35,20 @@ static const struct {
 #undef RULE
 };
 
+/* Whether texts say the same of other threads, phases or elements: numbers may differ. */
+static int same_words(const char *a, const char *b)
+{
+    while (*a && *b) {
+        a += strspn(a, "-0123456789");
+        b += strspn(b, "-0123456789");
+        if (*a != *b)
+            return 0;
+        a += *a != '\0';
+        b += *b != '\0';
+    }
+    return *a == *b;
+}
+
 static void *kept(void *p)
 {
     return need_memory(p, "the findings of check");
@@ -46,7 +60,7 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
         if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
-            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
+            (!text || (strchr(text, '%') && same_words(text, f->text))) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
@@ -69,6 +83,18 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     if (text && strncmp(text, rules[rule].name, name) == 0 && strncmp(text + name, ": ", 2) == 0)
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
+}
+
+void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer)
+{
+    for (int i = 0; i < n_findings; i++) {
+        struct finding *f = &findings[i];
+        if (f->rule != UNINITIALISED || f->written_later || f->text ||
+            (f->side[0].code & 0xffffff) != read || p >= f->p + f->bytes || f->p >= p + bytes)
+            continue;
+        f->side[1] = *writer;
+        f->written_later = 1;
+    }
 }
 
 /* --- As text ---------------------------------------------------------------------------------- */
@@ -211,21 +237,39 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, "%u bytes ", f->bytes);
             put_where(out, f, &place[2]);
         }
-        if (end)
+        if (f->written_later) {
+            fprintf(out, ", written later by");
+            put_index(out, " thread", (uint64_t)f->side[1].thread, f->shape);
+            if (f->side[1].block != f->side[0].block)
+                put_index(out, " of block", f->side[1].block, f->grid);
+            fprintf(out, " at %s:%d", place[1].file, place[1].line);
+            put_calls(out, " (", &place[1], ")");
+        } else if (end) {
             fprintf(out, ", %s", end);
+        }
     }
+}
+
+/* Whether both pairs of places are the same two lines, in whatever order: which of two threads
+ * comes first is chance. */
+static int same_pair(const struct place *p, const struct place *q)
+{
+    return (symbols_same(&p[0], &q[0]) && symbols_same(&p[1], &q[1])) ||
+           (symbols_same(&p[0], &q[1]) && symbols_same(&p[1], &q[0]));
 }
 
 static int same_line(const struct finding *a, const struct place *p, const struct finding *b,
                      const struct place *q)
 {
-    const int library = !a->kernel && !b->kernel && a->text && b->text;
-    if (a->rule != b->rule || a->sides != b->sides ||
-        (library ? strcmp(a->text, b->text) != 0 : a->text || b->text))
+    if (a->rule != b->rule || a->sides != b->sides || !a->text != !b->text ||
+        !a->kernel != !b->kernel)
         return 0;
-    for (int i = 0; i < 2; i++)
-        if (!symbols_same(&p[i], &q[i]))
-            return 0;
+    /* A text with places may differ in numbers. One without may have its places among them. */
+    if (a->text && !(a->kernel && strchr(a->text, '%') ? same_words(a->text, b->text)
+                                                       : strcmp(a->text, b->text) == 0))
+        return 0;
+    if (!(a->sides == 1 ? symbols_same(p, q) : same_pair(p, q)))
+        return 0;
     return a->rule != LEAK || a->object.site == b->object.site;
 }
 
@@ -248,8 +292,7 @@ static int reported_with_another(int i, const struct place *places)
     for (int k = 0; k < n_findings; k++)
         if (rule == SAME_VALUE)
             reported |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
-                        symbols_same(&places[3 * i], &places[3 * k]) &&
-                        symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+                        same_pair(&places[3 * i], &places[3 * k]);
         else if (rule == BOUNDS && findings[i].text)
             reported |= findings[k].rule == BOUNDS && !findings[k].text &&
                         symbols_same(&places[3 * i], &places[3 * k]);
@@ -270,15 +313,19 @@ int findings_print(FILE *out)
     if (n)
         symbols_find(codes, 3 * n, places);
     memset(of_rule, 0, sizeof of_rule);
-    for (int i = 0; i < n; i++) {
-        struct finding *f = &findings[i];
-        for (int k = i + 1; k < n; k++)
-            if (f->times && same_line(f, places + 3 * i, &findings[k], places + 3 * k)) {
-                f->times += findings[k].times;
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n && findings[i].times; k++)
+            if (same_line(&findings[i], places + 3 * i, &findings[k], places + 3 * k)) {
+                findings[i].times += findings[k].times;
                 findings[k].times = 0;
             }
-        if (!f->times || reported_with_another(i, places))
-            continue; /* reported with another */
+    /* A read of what is written later comes last: what the two lack is an order, and where that is
+     * a race, the race has been told by then. */
+    for (int round = 0; round < 2 * n; round++) {
+        const int i = round % n;
+        struct finding *f = &findings[i];
+        if (f->written_later != round / n || !f->times || reported_with_another(i, places))
+            continue; /* told in the other round, or with another */
         put(out, f, places + 3 * i);
         if (f->times > 1)
             fprintf(out, " (%" PRIu64 " times)", f->times);
