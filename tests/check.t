@@ -416,6 +416,28 @@ for (@once) {
     like($r{err}, qr/^$lines\n\z/, "told once: $title");
 }
 
+# One of a thing has no plural.
+spew("$dir/byte.cu", <<'END');
+__global__ void bytes(char *c)
+{
+    c[threadIdx.x] = 1;
+}
+int main()
+{
+    char *c;
+    cudaMalloc(&c, 1);
+    bytes<<<1, 3>>>(c);
+    bytes<<<1, 1>>>(c - 1);
+}
+END
+%r = run("cd $dir && $cudacc -w byte.cu -o byte && ./byte; CUDACPU_LEAKS= ./byte 3 2>&1 | grep warning");
+is($r{err} . $r{out}, <<'END', "one byte");
+out of bounds: write at byte.cu:3 by thread (1,0,0) of block (0,0,0) in kernel bytes: 1 byte 0 bytes past the end of the allocation of byte.cu:8 (1 byte) (3 times)
+leak: 1 byte, allocated at byte.cu:8, is never freed
+check: 2 findings
+check: 1 finding, 1 warning
+END
+
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");

@@ -1,6 +1,7 @@
 /* Allocations. Device memory is host memory that is kept in a list. So a copy in the wrong
  * direction, or past an allocation's end, can be refused as CUDA refuses it (copies.c). */
 #include "api/api.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -533,12 +534,14 @@ cudaError_t cpu_library_access(const struct cpu_access *a)
     if (!wrong && (behind < bytes || (uintptr_t)a->p < 65536)) {
         wrong = 1;
         if (home.p)
-            complain("%s: %s has %zu bytes, of which %zu lie past the end of its allocation of %zu "
-                     "bytes",
-                     a->call, a->what, bytes, bytes - behind, home.bytes);
+            complain(
+                "%s: %s has %zu byte%s, of which %zu lie past the end of its allocation of %zu "
+                "byte%s",
+                a->call, a->what, bytes, plural((long long)bytes), bytes - behind, home.bytes,
+                plural((long long)home.bytes));
         else
-            complain("%s: %s has %zu bytes at %p, where no device memory is", a->call, a->what,
-                     bytes, a->p);
+            complain("%s: %s has %zu byte%s at %p, where no device memory is", a->call, a->what,
+                     bytes, plural((long long)bytes), a->p);
     }
     if (wrong)
         set_sticky_error(cudaErrorIllegalAddress);

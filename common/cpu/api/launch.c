@@ -1,5 +1,6 @@
 /* Launches: the limits of a launch, and the attributes of kernels. */
 #include "api/api.h"
+#include "base/plural.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -111,10 +112,11 @@ static cudaError_t check_together(const struct cpu_kernel *k)
     const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
     if (blocks <= most)
         return cudaSuccess;
-    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu are "
-             "there at once: %d on each of %d multiprocessors%s",
-             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most, each,
-             worker_count(), CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
+    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu %s "
+             "there at once: %d on each of %d multiprocessor%s%s",
+             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most,
+             most == 1 ? "is" : "are", each, worker_count(), plural(worker_count()),
+             CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
     return cudaErrorCooperativeLaunchTooLarge;
 }
 

@@ -1,5 +1,6 @@
 /* Tensor maps: cuTensorMapEncodeTiled, with the driver's rules. */
 #include "api/api.h"
+#include "base/plural.h"
 
 #include "cuda.h"
 #include "device/units/tensor_map.h"
@@ -83,9 +84,11 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
         if (bad_dimension((int)i, global_dim[i], box[i], element_strides[i]))
             return CUDA_ERROR_INVALID_VALUE;
         if (i && (global_strides[i - 1] % 16 || global_strides[i - 1] >= (uint64_t)1 << 40)) {
-            complain("cuTensorMapEncodeTiled: stride %u is %llu bytes: need a multiple of 16 below "
-                     "2^40",
-                     i - 1, (unsigned long long)global_strides[i - 1]);
+            complain(
+                "cuTensorMapEncodeTiled: stride %u is %llu byte%s: need a multiple of 16 below "
+                "2^40",
+                i - 1, (unsigned long long)global_strides[i - 1],
+                plural((long long)global_strides[i - 1]));
             return CUDA_ERROR_INVALID_VALUE;
         }
         m.extent[i] = global_dim[i];
@@ -96,7 +99,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
     }
     const unsigned inner = box[0] * element_bytes[type], span = 16u << swizzle;
     if (inner % 16 || (swizzle && inner > span)) {
-        complain("cuTensorMapEncodeTiled: the box is %u bytes wide: need a multiple of 16%s", inner,
+        complain("cuTensorMapEncodeTiled: the box is %u byte%s wide: need a multiple of 16%s",
+                 inner, plural(inner),
                  swizzle == CU_TENSOR_MAP_SWIZZLE_NONE  ? ""
                  : swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? ", at most the swizzle's 32"
                  : swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? ", at most the swizzle's 64"

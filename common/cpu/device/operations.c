@@ -1,6 +1,7 @@
 /* Functions that kernels call: barriers of a block and of some of its warps, yielding and sleeping,
  * the clock. */
 #include "device/device.h"
+#include "base/plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +72,9 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
     struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
     if (id < 1 || id >= NAMED_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
         fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
-                   "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
+                   "%s:%d: named barrier %d for %d thread%s: need a number from 1 to 15 and a "
                    "multiple of 32 threads, at most the block's %d",
-                   file, line, id, threads, w->size);
+                   file, line, id, threads, plural(threads), w->size);
     struct barrier *b = &w->barriers[id];
     const struct thread *first = &w->threads[b->first];
     if (b->arrived && b->threads != threads)

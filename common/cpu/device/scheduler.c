@@ -12,6 +12,7 @@
  * one OS thread; the blocks of an OS thread take turns. A block stops when all its threads wait
  * at grid.sync, or when all threads that could run sleep. */
 #include "device/device.h"
+#include "base/plural.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -428,8 +429,9 @@ static void wait_for_grid(struct worker *w)
     if (!never)
         return;
     char why[100];
-    snprintf(why, sizeof why, "barrier divergence: %llu of the grid's %llu blocks have ended",
-             (unsigned long long)l->ended, (unsigned long long)l->blocks);
+    snprintf(why, sizeof why, "barrier divergence: %llu of the grid's %llu block%s %s ended",
+             (unsigned long long)l->ended, (unsigned long long)l->blocks,
+             plural((long long)l->blocks), l->ended == 1 ? "has" : "have");
     begin_turn(w);
     blockIdx = w->block;
     fault_stuck(w, FAULT_DIVERGENCE, why);

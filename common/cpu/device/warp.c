@@ -5,6 +5,7 @@
  * exited are not waited for. A lane of the mask that never arrives leaves the others waiting,
  * which is reported when nothing in the block can run any more. */
 #include "device/device.h"
+#include "base/plural.h"
 
 static uint64_t combine(enum cpu_op op, uint64_t a, uint64_t b)
 {
@@ -169,10 +170,12 @@ void warp_four_together(struct worker *w, enum cpu_op op, const void *what, cons
     int first = (int)w->now / WARP / 4 * 4;
     for (int i = first; i < first + 4; i++)
         if (i >= MAX_WARPS || w->warps[i].exists != ~0u)
-            fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
-                       "%s:%d: %s by warp %d of a block of %d threads: need the 4 whole warps of a "
-                       "warpgroup, %d to %d",
-                       t->file, t->line, name, (int)w->now / WARP, w->size, first, first + 3);
+            fault_stop(
+                w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
+                "%s:%d: %s by warp %d of a block of %d thread%s: need the 4 whole warps of a "
+                "warpgroup, %d to %d",
+                t->file, t->line, name, (int)w->now / WARP, w->size, plural(w->size), first,
+                first + 3);
     t->op = op;
     t->what = what;
     t->name = name;

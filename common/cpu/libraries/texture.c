@@ -1,6 +1,7 @@
 /* Texture and surface objects, and the reads and writes of kernels through them, as the appendix
  * on texture fetching of the programming guide describes them. */
 #include "libraries/array.h"
+#include "base/plural.h"
 
 #include "cpu/trace.h"
 #include "base/formats.h"
@@ -555,9 +556,10 @@ static char *surface_at(const struct call *c, const struct object *o, int64_t x,
             return NULL;
         if (mode == cudaBoundaryModeTrap)
             stop(c, cudaErrorLaunchFailure,
-                 " of %u bytes at (%d, %d, %d), outside a surface of %zu x %zu x %zu elements of "
-                 "%u bytes: x is in bytes",
-                 bytes, (int)x, (int)y, (int)z, o->width, o->height, o->depth, o->element);
+                 " of %u byte%s at (%d, %d, %d), outside a surface of %zu x %zu x %zu elements of "
+                 "%u byte%s: x is in bytes",
+                 bytes, plural(bytes), (int)x, (int)y, (int)z, o->width, o->height, o->depth,
+                 o->element, plural(o->element));
         x = x > last ? last : x;
         x = x < 0 ? 0 : x;
         y = y < 0 ? 0 : y < height ? y : height - 1;

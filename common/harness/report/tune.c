@@ -308,7 +308,8 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
         }
         int n = split(text, cell, COLUMNS);
         if (n != COLUMNS)
-            kf_die(KF_WRONG, "%s:%d: %d cells; %d are right", path, line, n, COLUMNS);
+            kf_die(KF_WRONG, "%s:%d: %d cell%s; %d are right", path, line, n, n == 1 ? "" : "s",
+                   COLUMNS);
         int Sq = number(path, line, "Sq", cell[SQ], 1, MOST);
         int Sk = number(path, line, "Sk", cell[SK], 1, MOST);
         int width = number(path, line, "D", cell[D], 1, MOST);

@@ -63,13 +63,13 @@ static void say(const char *variant, const repeated *outputs, int n, int runs)
         if (r->runs_differing == 0)
             continue;
         if (!any)
-            kf_say("%d runs, ", runs);
+            kf_say("%d run%s, ", runs, runs == 1 ? "" : "s");
         kf_say(any ? "; %s in %d, %.*g %%" : "%s differs in %d, %.*g %% of its elements",
                r->slot->t.name, r->runs_differing, percent < 99.5 ? 2 : 3, percent);
         any = true;
     }
     if (!any)
-        kf_say("the same bits in %d runs", runs);
+        kf_say("the same bits in %d run%s", runs, runs == 1 ? "" : "s");
     kf_say("\n");
 }
 

@@ -103,9 +103,10 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_tr
         bool look = slot->role == KF_INPUT && slot->t.host && !slot->may_write;
         int64_t changed = look ? kf_changed(slot) : 0;
         if (changed > 0)
-            kf_complain("variant %s, case %s%s: %lld elements of the input %s were written; a "
+            kf_complain("variant %s, case %s%s: %lld element%s of the input %s %s written; a "
                         "kernel may write to its outputs only",
-                        variant->name, run->c->name, when[trial], (long long)changed, slot->t.name);
+                        variant->name, run->c->name, when[trial], (long long)changed,
+                        changed == 1 ? "" : "s", slot->t.name, changed == 1 ? "was" : "were");
         kept = kept && changed == 0;
     }
     return kept;
@@ -138,16 +139,16 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     if (inexact[0])
         kf_say("    %s\n", inexact);
     if (kept && !right && beyond > 0)
-        kf_complain(
-            "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
-            "may write to its outputs only",
-            variant->name, run->c->name, when[trial], (long long)beyond);
+        kf_complain("variant %s, case %s%s: %lld element%s beside the outputs %s written; a kernel "
+                    "may write to its outputs only",
+                    variant->name, run->c->name, when[trial], (long long)beyond,
+                    beyond == 1 ? "" : "s", beyond == 1 ? "was" : "were");
     else if (kept && inexact[0])
         kf_complain("variant %s, case %s%s: %s", variant->name, run->c->name, when[trial], inexact);
     else if (kept && !right)
-        kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
-                    when[trial], variant->predicted ? "not as predicted, " : "", (long long)wrong,
-                    why[0] ? ": " : "", why);
+        kf_complain("variant %s, case %s%s: %s%lld wrong element%s%s%s", variant->name,
+                    run->c->name, when[trial], variant->predicted ? "not as predicted, " : "",
+                    (long long)wrong, wrong == 1 ? "" : "s", why[0] ? ": " : "", why);
     return right ? "predicted" : "wrong";
 }
 
@@ -300,8 +301,8 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
 {
     int repetitions = s->options.repetitions, places = kf_places(n, repetitions);
     kf_place *place = kf_alloc(places, sizeof *place);
-    kf_say("  clock %s: %d places in the run, about %.0f s\n", kf_clock_name(clock), places,
-           kf_alone_seconds(clock, n, repetitions));
+    kf_say("  clock %s: %d place%s in the run, about %.0f s\n", kf_clock_name(clock), places,
+           places == 1 ? "" : "s", kf_alone_seconds(clock, n, repetitions));
     kf_time_alone(works, n, clock, repetitions, run->seed, stat, place);
     for (int i = 0; i < places; i++) {
         const char *variant = ((const call *)works[place[i].work].context)->variant->name;

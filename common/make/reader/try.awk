@@ -181,7 +181,7 @@ END {
         for (i = 1; i <= n_cases && i <= MOST_CASES; i++)
             say_case(cases[i])
         if (n_cases > MOST_CASES)
-            print "and " n_cases - MOST_CASES " more cases, all right"
+            print "and " n_cases - MOST_CASES " more case" (n_cases - MOST_CASES == 1 ? "" : "s") ", all right"
         for (i = 1; i <= n_skipped; i++)
             print skipped[i]
         if (n_own <= MOST_OWN)

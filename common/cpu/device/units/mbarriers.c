@@ -5,6 +5,7 @@
  * that another thread waits for. If all threads wait again without any progress, no thread will
  * ever go on. */
 #include "device/units/units.h"
+#include "base/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,13 +120,14 @@ void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *t
     const int64_t missing = m->bytes - m->coming;
     name_of(w, m->at, name, sizeof name);
     if (m->pending)
-        snprintf(arrivals, sizeof arrivals, " lacks %d of %d arrivals", m->pending, m->arrivals);
+        snprintf(arrivals, sizeof arrivals, " lacks %d of %d arrival%s", m->pending, m->arrivals,
+                 plural(m->arrivals));
     if (missing > 0)
-        snprintf(bytes, sizeof bytes, " lacks %lld of %lld bytes", (long long)missing,
-                 (long long)m->announced);
+        snprintf(bytes, sizeof bytes, " lacks %lld of %lld byte%s", (long long)missing,
+                 (long long)m->announced, plural(m->announced));
     else if (missing < 0)
-        snprintf(bytes, sizeof bytes, " gets %lld bytes more than the %lld announced",
-                 (long long)-missing, (long long)m->announced);
+        snprintf(bytes, sizeof bytes, " gets %lld byte%s more than the %lld announced",
+                 (long long)-missing, plural(-missing), (long long)m->announced);
     snprintf(text, size, "%s, whose phase %u (parity %u)%s%s%s", name, m->phase, m->phase & 1,
              arrivals, *arrivals && *bytes ? " and" : "",
              *bytes      ? bytes

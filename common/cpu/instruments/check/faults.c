@@ -2,6 +2,7 @@
  * begin and the end of a program: at_end reports leaks and then all findings. */
 
 #include "instruments/check/state/check.h"
+#include "base/plural.h"
 #include "cpu/trace.h"
 #include <execinfo.h>
 #include <inttypes.h>
@@ -214,9 +215,9 @@ void trace_fewer(struct worker *w)
     reported[n++].line = t->line;
     char text[1000];
     snprintf(text, sizeof text,
-             "%d of the block's %d threads come to the barrier at %s:%d, the others have ended: "
+             "%d of the block's %d threads come%s to the barrier at %s:%d, the others have ended: "
              "since Volta it waits for none of those, and CUDA promises it only where all come",
-             w->live, w->size, t->file, t->line);
+             w->live, w->size, w->live == 1 ? "s" : "", t->file, t->line);
     const struct side side = {READ, 0, (int)w->now, order.block};
     finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

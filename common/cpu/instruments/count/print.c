@@ -1,5 +1,6 @@
 /* count: the tables. */
 #include "instruments/count/count.h"
+#include "base/plural.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,8 +71,10 @@ void counts_print(FILE *out)
     for (int i = 0; i < n; i += COLUMNS)
         put_kernels(out, list, i, n - i < COLUMNS ? n - i : COLUMNS, n);
     for (int i = n; i < all; i++)
-        fprintf(out, "%-22s %12" PRIu64 " times, %" PRIu64 " bytes\n", list[i].kernel,
-                list[i].value[CPU_LAUNCHES], list[i].value[CPU_GLOBAL_ST_BYTES]);
+        fprintf(out, "%-22s %12" PRIu64 " time%s, %" PRIu64 " byte%s\n", list[i].kernel,
+                list[i].value[CPU_LAUNCHES], plural((long long)list[i].value[CPU_LAUNCHES]),
+                list[i].value[CPU_GLOBAL_ST_BYTES],
+                plural((long long)list[i].value[CPU_GLOBAL_ST_BYTES]));
     tally_unprinted = 0;
 }
 

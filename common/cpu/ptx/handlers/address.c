@@ -1,6 +1,7 @@
 /* Addresses in instructions: memory, tiles of bulk copies, mbarriers. An address that an
  * instruction may not have stops the kernel. */
 #include "ptx/handlers/handler.h"
+#include "base/plural.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,9 +26,9 @@ static __attribute__((noreturn)) void bad_address(struct worker *w, int lane, co
                                                   const char *why)
 {
     const struct thread *t = &w->threads[w->now];
-    fault_stop(w, kind, error, "%s:%d: thread %d (lane %d): %s of %zu bytes at %saddress 0x%llx%s",
-               t->file, t->line, (int)w->now / WARP * WARP + lane, lane, i->text, bytes, space,
-               (unsigned long long)address, why);
+    fault_stop(w, kind, error, "%s:%d: thread %d (lane %d): %s of %zu byte%s at %saddress 0x%llx%s",
+               t->file, t->line, (int)w->now / WARP * WARP + lane, lane, i->text, bytes,
+               plural((long long)bytes), space, (unsigned long long)address, why);
 }
 
 int ptx_in_shared(const struct worker *w, uint64_t address)

@@ -1,6 +1,7 @@
 /* cp.async.bulk and cp.reduce.async.bulk, of bytes in a row and of boxes: copies by the TMA that
  * one thread starts. units/bulk_copies.c decides when they take effect. */
 #include "ptx/handlers/handler.h"
+#include "base/plural.h"
 
 #include "device/units/boxes.h"
 #include "cpu/trace.h"
@@ -57,7 +58,8 @@ static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, u
         ptx_misaligned(w, i, "at a global address that ends in", global & 0xff, "a multiple of 16");
     if (bytes % 16) {
         ptx_fault(w, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
-                  " of %llu bytes: need a multiple of 16", (unsigned long long)bytes);
+                  " of %llu byte%s: need a multiple of 16", (unsigned long long)bytes,
+                  plural((long long)bytes));
     }
     return (struct box){.map = {.address = (char *)(uintptr_t)global,
                                 .extent = {bytes / 16},
@@ -124,13 +126,14 @@ static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand 
     struct box b = {.map = map_at(w, i, ptx_address(o, reg))};
     if (b.map.rank != o->n)
         ptx_fault(w, i, FAULT_DESCRIPTOR, cudaErrorLaunchFailure,
-                  ": the tensor map has %d dimensions", b.map.rank);
+                  ": the tensor map has %d dimension%s", b.map.rank, plural(b.map.rank));
     for (int k = 0; k < o->n; k++)
         b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
     if (b.at[0] * (int64_t)b.map.stride[0] % 16)
         ptx_fault(w, i, FAULT_ALIGNMENT, cudaErrorIllegalInstruction,
-                  ": the first coordinate is %d, %lld bytes into a row: need a multiple of 16",
-                  b.at[0], (long long)b.at[0] * (int64_t)b.map.stride[0]);
+                  ": the first coordinate is %d, %lld byte%s into a row: need a multiple of 16",
+                  b.at[0], (long long)b.at[0] * (int64_t)b.map.stride[0],
+                  plural(b.at[0] * (int64_t)b.map.stride[0]));
     return b;
 }
 

@@ -1,6 +1,7 @@
 /* cp.async: copies from global to shared memory, in flight until the thread waits for them.
  * units/async_copies.c decides when they take effect. */
 #include "ptx/handlers/handler.h"
+#include "base/plural.h"
 
 #include <string.h>
 
@@ -12,8 +13,9 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const uint64_t bytes = ptx_get(&i->operand[2], reg);
     uint64_t read = bytes;
     if (bytes != 16 && (ptx_has(i, PTX_M_cg) || (bytes != 4 && bytes != 8)))
-        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, " of %lld bytes: need %s",
-                  (long long)bytes, ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
+        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, " of %lld byte%s: need %s",
+                  (long long)bytes, plural((long long)bytes),
+                  ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
     if (strstr(i->form->operands, "pred"))
         read = ptx_true(&i->operand[3], reg) ? 0 : bytes;
     else if (strstr(i->form->operands, "b32"))

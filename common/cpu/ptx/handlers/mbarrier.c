@@ -1,6 +1,7 @@
 /* mbarrier: barriers in shared memory that also count the bytes of bulk copies.
  * units/mbarriers.c has their state; the instructions that use it are here. */
 #include "ptx/handlers/handler.h"
+#include "base/plural.h"
 
 #include <string.h>
 
@@ -40,8 +41,8 @@ void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
     if (m->waiters)
-        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %d threads wait for it",
-                  m->waiters);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %d thread%s for it", m->waiters,
+                  m->waiters == 1 ? " waits" : "s wait");
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id));
     mbarrier_inval(w, m);
 }
@@ -66,8 +67,9 @@ static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
         char described[300];
         mbarrier_describe(w, m, described, sizeof described);
-        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals too many on %s",
-                  arrivals - (uint32_t)m->pending, described);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrival%s too many on %s",
+                  arrivals - (uint32_t)m->pending, plural(arrivals - (uint32_t)m->pending),
+                  described);
     }
     TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id));
     mbarrier_arrive(w, m, (int)arrivals);

@@ -1,5 +1,6 @@
 /* Finds the line of instructions.h for an instruction, and checks its operands against it. */
 #include "ptx/language/parse.h"
+#include "base/plural.h"
 #include "base/formats.h"
 
 #include <ctype.h>
@@ -180,13 +181,13 @@ static void check_vector(struct parser *s, const ptx_insn *i, int k, ptx_operand
         part.type = PTX_B64; /* a register of the same width, of any kind */
         part.special = 0;
         if (part.bits * o->n != w->bits)
-            parse_wrong(s, parts[0].at, "PTX instruction %s: operand %d has %d parts", i->text, k,
-                        o->n);
+            parse_wrong(s, parts[0].at, "PTX instruction %s: operand %d has %d part%s", i->text, k,
+                        o->n, plural(o->n));
         n = o->n;
     }
     if (n != o->n)
-        parse_wrong(s, parts[0].at, "PTX instruction %s: operand %d has %d parts, need %d", i->text,
-                    k, o->n, n);
+        parse_wrong(s, parts[0].at, "PTX instruction %s: operand %d has %d part%s, need %d",
+                    i->text, k, o->n, plural(o->n), n);
     for (int e = 0; e < n; e++)
         check_plain(s, i, k, &o->element[e], &parts[e], &part);
 }
@@ -205,8 +206,8 @@ static void check_coordinates(struct parser *s, const ptx_insn *i, int k, ptx_op
 {
     struct wanted coordinate = {.type = PTX_B32, .bits = 32};
     if (o->n != n)
-        parse_wrong(s, seen->at, "PTX instruction %s: operand %d has %d coordinates, need %d",
-                    i->text, k, o->n, n);
+        parse_wrong(s, seen->at, "PTX instruction %s: operand %d has %d coordinate%s, need %d",
+                    i->text, k, o->n, plural(o->n), n);
     for (int e = 0; e < n; e++)
         check_plain(s, i, k, &o->element[e], &parts[e], &coordinate);
 }
@@ -386,6 +387,6 @@ void parse_fit(struct parser *s, ptx_insn *i, const char *at, struct seen *seen,
     }
     int least, most;
     operand_counts(i->form->operands, &least, &most);
-    parse_wrong(s, at, "PTX instruction %s: %d operands, need %d", i->text, i->n,
+    parse_wrong(s, at, "PTX instruction %s: %d operand%s, need %d", i->text, i->n, plural(i->n),
                 i->n < least ? least : most);
 }

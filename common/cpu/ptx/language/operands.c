@@ -1,5 +1,6 @@
 /* Reads the operands of an instruction. */
 #include "ptx/language/parse.h"
+#include "base/plural.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@ static struct ptx_operand register_operand(struct parser *s, struct seen *seen)
         char *end;
         long k = strtol(s->p + 1, &end, 10);
         if (k >= (long)strlen(s->constraints))
-            parse_wrong(s, s->p, "%%%ld: the statement has %zu operands", k,
-                        strlen(s->constraints));
+            parse_wrong(s, s->p, "%%%ld: the statement has %zu operand%s", k,
+                        strlen(s->constraints), plural((long long)strlen(s->constraints)));
         s->p = end;
         o.reg = (int)k;
         o.value = ptx_type_bits[s->types[k]];

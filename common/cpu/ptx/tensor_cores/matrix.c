@@ -3,6 +3,7 @@
  * A matrix of 8 rows of 16 bytes is spread over a warp: lane 4 g + t has the 32 bits of row g
  * from byte 4 t on. A larger matrix consists of several of these, each in its own register. */
 #include "ptx/handlers/handler.h"
+#include "base/plural.h"
 #include "device/units/product.h"
 #include "base/formats.h"
 
@@ -14,8 +15,9 @@ static void need_whole_warp(struct worker *w, const ptx_insn *i, unsigned lanes)
     const struct thread *t = &w->threads[w->now];
     if (lanes != ~0u)
         fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
-                   "%s:%d: %s by warp %d, which has %d threads: need a whole warp of 32", t->file,
-                   t->line, i->text, (int)w->now / WARP, __builtin_popcount(lanes));
+                   "%s:%d: %s by warp %d, which has %d thread%s: need a whole warp of 32", t->file,
+                   t->line, i->text, (int)w->now / WARP, __builtin_popcount(lanes),
+                   plural(__builtin_popcount(lanes)));
 }
 
 static uint32_t get(const ptx_insn *i, int operand, int part, const uint64_t *reg)

@@ -5,6 +5,7 @@
  * could as well have come too early. A thread that waits for a phase has to come before the next
  * but one: then the parity is the same again. */
 #include "instruments/check/state/check.h"
+#include "base/plural.h"
 
 #include "cpu/trace.h"
 #include <stdarg.h>
@@ -200,8 +201,9 @@ void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t byte
     s->brought_at = now(thread);
     if (m && !m->pending && s->brought > s->announced) {
         report(s->announced_at, now(thread), s->p,
-               "copies bring %llu bytes at %%2, and %llu are announced, at %%1",
-               (unsigned long long)s->brought, (unsigned long long)s->announced);
+               "copies bring %llu bytes at %%2, and %llu %s announced, at %%1",
+               (unsigned long long)s->brought, (unsigned long long)s->announced,
+               s->announced == 1 ? "is" : "are");
     }
 }
 
@@ -213,10 +215,11 @@ void trace_mbarrier_end(struct worker *w)
         const struct state *s = &states[m->id];
         if (m->bytes == m->coming)
             continue;
+        const int64_t off = llabs(m->bytes - m->coming);
         report(s->announced_at, s->brought_at, s->p,
-               "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
-               (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
-               m->bytes > m->coming ? "are missing" : "are too many");
+               "the block ends, and %lld byte%s %s of those announced at %%1 and brought at %%2",
+               (long long)off, off == 1 ? " is" : "s are",
+               m->bytes > m->coming ? "missing" : "too many");
     }
 }
 

@@ -1,6 +1,7 @@
 /* check: findings, gathered while kernels run and reported as one line each. */
 #define _GNU_SOURCE
 #include "instruments/check/state/check.h"
+#include "base/plural.h"
 
 #include "cpu/trace.h"
 #include <inttypes.h>
@@ -133,10 +134,11 @@ static void put_object(FILE *out, const struct object *o, const struct place *si
 {
     int allocated = o->what && strcmp(o->what, "allocated") == 0;
     if (o->name)
-        fprintf(out, "%s (%zu bytes%s%s", o->name, o->bytes, allocated ? "" : " ",
-                allocated ? "" : o->what);
+        fprintf(out, "%s (%zu byte%s%s%s", o->name, o->bytes, plural((long long)o->bytes),
+                allocated ? "" : " ", allocated ? "" : o->what);
     else
-        fprintf(out, "the allocation of %s:%d (%zu bytes", site->file, site->line, o->bytes);
+        fprintf(out, "the allocation of %s:%d (%zu byte%s", site->file, site->line, o->bytes,
+                plural((long long)o->bytes));
     fprintf(out, ")");
 }
 
@@ -149,9 +151,10 @@ static void put_where(FILE *out, const struct finding *f, const struct place *si
         return;
     }
     if (f->p < o->p)
-        fprintf(out, "%zu bytes before ", (size_t)(o->p - f->p));
+        fprintf(out, "%zu byte%s before ", (size_t)(o->p - f->p), plural((long long)(o->p - f->p)));
     else if (f->p >= o->p + o->bytes)
-        fprintf(out, "%zu bytes past the end of ", (size_t)(f->p - o->p - o->bytes));
+        fprintf(out, "%zu byte%s past the end of ", (size_t)(f->p - o->p - o->bytes),
+                plural((long long)(f->p - o->p - o->bytes)));
     else
         fprintf(out, "at offset %zu of ", (size_t)(f->p - o->p));
     put_object(out, o, site);
@@ -180,13 +183,14 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         fprintf(out, "%s, made at %s:%d, is never destroyed", f->object.what, place[2].file,
                 place[2].line);
     } else if (f->rule == LEAK) {
-        fprintf(out, "%zu bytes", f->object.bytes);
+        const char *are = f->object.bytes == 1 ? "is" : "are";
+        fprintf(out, "%zu byte%s", f->object.bytes, plural((long long)f->object.bytes));
         if (f->object.name)
             fprintf(out, " of %s", f->object.name);
-        fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
+        fprintf(out, ", allocated at %s:%d, %s never freed", place[2].file, place[2].line, are);
     } else if (f->rule == HOST_ACCESS) {
         put_access(out, f, 0, &place[0]);
-        fprintf(out, " by the host: %u bytes ", f->bytes);
+        fprintf(out, " by the host: %u byte%s ", f->bytes, plural(f->bytes));
         put_where(out, f, &place[2]);
         fputs(strcmp(f->object.what, "allocated") == 0
                   ? ", which only kernels and copies reach"
@@ -234,7 +238,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (f->object.name && !f->object.what) {
             fputs(f->object.name, out); /* a variable in registers */
         } else {
-            fprintf(out, "%u bytes ", f->bytes);
+            fprintf(out, "%u byte%s ", f->bytes, plural(f->bytes));
             put_where(out, f, &place[2]);
         }
         if (f->written_later) {
@@ -358,9 +362,9 @@ int findings_report(void)
     int n = findings_print(stderr);
     char more[40] = "";
     if (warnings)
-        snprintf(more, sizeof more, ", %d warning%s", warnings, warnings == 1 ? "" : "s");
+        snprintf(more, sizeof more, ", %d warning%s", warnings, plural(warnings));
     if (n)
-        fprintf(stderr, "check: %d finding%s%s\n", n, n == 1 ? "" : "s", more);
+        fprintf(stderr, "check: %d finding%s%s\n", n, plural(n), more);
     else if (!silent || warnings)
         fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
     fflush(NULL);

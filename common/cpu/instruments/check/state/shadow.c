@@ -2,6 +2,7 @@
  * pointer to freed memory is recognised, and an address gives the position of its bits and of its
  * shadow cell. */
 #include "instruments/check/state/check.h"
+#include "base/plural.h"
 
 #include "cpu/trace.h"
 #include <stdio.h>
@@ -223,7 +224,8 @@ int trace_library(const struct cpu_access *a)
     const struct side side = {.code = code_of(a->site)};
     char text[200];
     if (!o || p < o->p || bytes > o->p + o->bytes - p || o->freed) {
-        snprintf(text, sizeof text, "%s of %s has %zu bytes", a->what, a->call, bytes);
+        snprintf(text, sizeof text, "%s of %s has %zu byte%s", a->what, a->call, bytes,
+                 plural((long long)bytes));
         finding_add(o && o->freed ? FREED : BOUNDS, NULL, &side, 1, 0, o, p, text);
         return 1;
     }
