@@ -216,7 +216,7 @@ my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
 my @wgmma_faults = (
     ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m, "barrier divergence"],
     ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m, "barrier divergence"],
-    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m, "barrier divergence"],
+    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); thread 77 has exited$/m, "barrier divergence"],
     ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m, "descriptor"],
     ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m, "descriptor"],
     ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, ""],

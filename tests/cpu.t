@@ -33,7 +33,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
         qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,
         qr/^kernel reads_outside .*: $at:35: thread \d+ \(lane \d+\) reads lane \d+ in __shfl_xor_sync, which mask 0x0000ffff/m,
         qr/^kernel different_masks .*: threads 0-7 wait at __ballot_sync of mask 0x0000ffff \($at:39\); threads 8-31 wait at __ballot_sync of mask 0xffffffff \($at:39\)$/m,
-        qr/^kernel waits_in_vain .*: waits in vain: threads 0 wait at __nanosleep \($at:47\); threads 1-63 wait at __syncthreads \($at:48\)$/m,
+        qr/^kernel waits_in_vain .*: waits in vain: thread 0 waits at __nanosleep \($at:47\); threads 1-63 wait at __syncthreads \($at:48\)$/m,
     );
     for my $i (0 .. $#reports) {
         for my $order (qw(forward reverse random)) {

@@ -144,7 +144,7 @@ sub fails_as_written {
     my %first = (
         "its results are wrong" => qr/^  variant \S+: WRONG\n  /m,
         "what was predicted did not come" => qr/^(?:  variant \S+: NOT as predicted\n  |$number-.*, NOT as predicted: )/m,
-        "its threads wait for one another for ever" => qr/^kernel .*deadlock: threads /m,
+        "its threads wait for one another for ever" => qr/^kernel .*deadlock: threads? /m,
         "it ended before its results were compared" => qr/^$number-.* (?:failed|refuses)\b/m,
     );
     like($r{out}, $first{ $ends // "" } // qr/ there is another last line/, "$what: its last line fits what it shows")

@@ -436,9 +436,9 @@ fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $di
 like(slurp("$dir/said"), qr/first at batch 0, head 0, row 0, column 5: got/, "and says where");
 unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
 is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$dir/one.tsv")), "wrong 1 0 80", "and in its row");
-fails("one element beside the output", "TOY_BUG=beside $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 elements beside the outputs were written");
+fails("one element beside the output", "TOY_BUG=beside $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 element beside the outputs was written");
 like(slurp("$dir/said"), qr/variant right: WRONG\n  o: 0 of 80 .*\n    written before it: 1 element, first at batch -1, head 1, row 4, column 7\n/, "and it says where");
-fails("one element behind it", "TOY_BUG=behind $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: 1 elements beside the outputs were written");
+fails("one element behind it", "TOY_BUG=behind $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: 1 element beside the outputs was written");
 fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right --out $dir/later.tsv >/dev/null", 1, "case D8 after timing: 1 wrong");
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
@@ -458,9 +458,9 @@ fails("idle after another variant", "TOY_BUG=idle-slow $toy --case D8 --variant 
 like(slurp("$dir/said"), $idle, "and what that one wrote is gone");
 fails("a variant that writes its input is wrong, and does not spoil the next",
     "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1,
-    "variant right, case D8: 1 elements of the input q were written; a kernel may write to its outputs only");
+    "variant right, case D8: 1 element of the input q was written; a kernel may write to its outputs only");
 fails("nor when called again", "TOY_BUG=input-again $toy --case odd --variant right >/dev/null", 1,
-    "variant right, case odd back to back: 1 elements of the input q were written; a kernel may write to its outputs only");
+    "variant right, case odd back to back: 1 element of the input q was written; a kernel may write to its outputs only");
 %r = run("TOY_ANGLES=1 $toy --case D8 --case odd");
 is("$r{code} $r{err}", "0 ", "each variant is held to its own bound, whatever came before it") or diag($r{out});
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");

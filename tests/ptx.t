@@ -200,7 +200,7 @@ my @refused = (
     ['asm("{ .reg .b32 t; cvt.f16.f32.rn %0, %1; ld.global.relaxed.gpu.u32 t, [%2]; }" : "=h"(h) : "f"(f), "l"(&r));', "", "modifiers in an order that ptxas takes too"],
     ['asm("{ .reg .b32 t; ld.global.global.u32 t, [%0]; }" :: "l"(&r));', "PTX instruction ld.global.global.u32 is not executed by the CPU backend (it knows no .global there); $listed"],
     ['asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%0, %0, %0, %0}, {%1, %1, %1, %1}, {%1, %1}, {%0, %0, %0, %0};" : "+f"(f) : "r"(r));', "PTX instruction mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 is not executed by the CPU backend (it knows no .bf16 there); $listed"],
-    ['asm("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(0));', "PTX instruction ldmatrix.sync.aligned.m8n8.x2.shared.b16: operand 1 has 1 parts, need 2"],
+    ['asm("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(0));', "PTX instruction ldmatrix.sync.aligned.m8n8.x2.shared.b16: operand 1 has 1 part, need 2"],
     ['asm("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(0), "l"(&r), "r"(4));', "PTX instruction cp.async.ca.shared.global: operand 3 must be a constant"],
     ['asm("ld.const.u32 %0, [%1];" : "=r"(r) : "l"(&r));', "PTX instruction ld.const.u32 is not executed by the CPU backend (it knows no .const there); $listed"],
     ['asm goto("add.s32 %0, %1, 2;" : "=r"(r));', 'this form of asm statement is not supported by the CPU backend; write asm("text" : outputs : inputs : clobbers)'],
@@ -250,4 +250,41 @@ END
 is($r{code}, 0, "the launch fails");
 like($r{err}, qr/threads 0-15 wait at ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16 of mask 0xffffffff \(apart\.cu:6\); threads 16-31 wait at ldmatrix\.sync\.aligned\.m8n8\.x1/,
     "and the line names instructions and places") or diag($r{err});
+
+# One instruction of several instances of a template: warps that wait for the same are told once. A warp whose lanes are at two
+# copies waits for itself, and they are told apart.
+spew("$dir/copies.cu", <<'END');
+template <int copy> static __device__ unsigned row(int i)
+{
+    unsigned x;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(x) : "r"(i * 16 % 128));
+    return x;
+}
+__global__ void each_warp(unsigned *p)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 31)
+        __syncthreads();
+    else if (warp == 0)
+        *p = row<0>(lane);
+    else if (warp == 1)
+        *p = row<1>(lane) + 1;
+    else if (lane < 16)
+        *p = row<2>(lane) + 2;
+    else
+        *p = row<3>(lane) + 3;
+}
+int main()
+{
+    unsigned *p;
+    cudaMalloc(&p, 4);
+    each_warp<<<1, 96, 1024>>>(p);
+    return cudaDeviceSynchronize() == cudaErrorLaunchFailure ? 0 : 3;
+}
+END
+%r = run("cd $dir && '$ENV{PWD}/$cudacc' copies.cu -o copies && ./copies");
+is($r{code}, 0, "the launch fails");
+my $row = qr/ldmatrix\.sync\.aligned\.m8n8\.x1\.shared\.b16 of mask 0xffffffff \(copies\.cu:4\)/;
+like($r{err}, qr/: threads 0-30, 32-62, 64-79 wait at $row; threads 31, 63, 95 wait at __syncthreads \(copies\.cu:\d+\); threads 80-94 wait at $row$/m,
+    "who waits for the same is told once") or diag($r{err});
 done_testing();

@@ -129,9 +129,15 @@ static int same_wait(const struct worker *w, int a, int b)
     int live = w->warps[a / WARP].live >> a % WARP & 1;
     if (live != (int)(w->warps[b / WARP].live >> b % WARP & 1))
         return 0;
-    return !live || (s->op == t->op && s->caller == t->caller &&
-                     (s->op != CPU_PTX || s->what == t->what) && s->line == t->line &&
-                     strcmp(s->file, t->file) == 0 && (s->op < CPU_MBARRIER || s->mask == t->mask));
+    if (!live)
+        return 1;
+    if (s->op != t->op || s->caller != t->caller || s->line != t->line ||
+        strcmp(s->file, t->file) != 0 || (s->op >= CPU_MBARRIER && s->mask != t->mask))
+        return 0;
+    /* A warp whose lanes are at different copies of one instruction waits for itself. Two warps
+     * are at two copies where a function is called from two lines, and wait for the same. */
+    return s->op != CPU_PTX || s->what == t->what ||
+           (a / WARP != b / WARP && strcmp(s->name, t->name) == 0);
 }
 
 struct text {
@@ -149,25 +155,45 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
         t->n = sizeof t->s - 1;
 }
 
-static void add_wait(struct text *text, const struct worker *w, int first)
+/* The threads of a group, which are told now: "threads 0-31, 64" with the first few ranges. */
+static int add_threads(struct text *text, const struct worker *w, int first, uint8_t *told)
+{
+    enum { RANGES = 16 };
+    struct text list = {.n = 0};
+    int threads = 0, listed = 0, ranges = 0, of_warp = first; /* of_warp: the group's in the warp */
+    for (int i = first; i < w->size; i++) {
+        const int begin = i;
+        for (; i < w->size && !told[i] && same_wait(w, first, i); i++) {
+            if (i / WARP != of_warp / WARP)
+                of_warp = i;
+            if (!same_wait(w, of_warp, i))
+                break;
+            told[i] = 1;
+        }
+        if (i == begin)
+            continue;
+        threads += i - begin;
+        if (ranges++ >= RANGES)
+            continue;
+        listed = threads;
+        add(&list, i - begin > 1 ? "%s%d-%d" : "%s%d", ranges > 1 ? ", " : "", begin, i - 1);
+    }
+    add(text, "%sthread%s %s", text->n ? "; " : "", threads == 1 ? "" : "s", list.s);
+    if (listed < threads)
+        add(text, " and %d more", threads - listed);
+    return threads;
+}
+
+static void add_wait(struct text *text, const struct worker *w, int first, uint8_t *told)
 {
     const struct thread *t = &w->threads[first];
-    const char *comma = text->n ? "; threads" : "threads";
-    for (int i = first; i < w->size; i++) {
-        if (!same_wait(w, first, i))
-            continue;
-        int end = i;
-        while (end + 1 < w->size && same_wait(w, first, end + 1))
-            end++;
-        add(text, end > i ? "%s %d-%d" : "%s %d", comma, i, end);
-        i = end;
-        comma = ",";
-    }
+    const int one = add_threads(text, w, first, told) == 1;
     if (!(w->warps[first / WARP].live >> first % WARP & 1)) {
-        add(text, " have exited");
+        add(text, " %s exited", one ? "has" : "have");
         return;
     }
-    add(text, " wait at %s", t->op == CPU_PTX || t->op == CPU_MBARRIER ? t->name : op_names[t->op]);
+    add(text, " wait%s at %s", one ? "s" : "",
+        t->op == CPU_PTX || t->op == CPU_MBARRIER ? t->name : op_names[t->op]);
     if (t->op == CPU_NAMED_BARRIER)
         add(text, " %u", t->mask);
     else if (t->op > CPU_NAMED_BARRIER)
@@ -178,13 +204,10 @@ static void add_wait(struct text *text, const struct worker *w, int first)
 void fault_stuck(struct worker *w, enum fault kind, const char *why)
 {
     struct text text = {.n = 0};
+    uint8_t told[MAX_THREADS] = {0};
     TRACE_CHECK(callers(w));
-    for (int i = 0; i < w->size; i++) {
-        int seen = 0;
-        for (int j = 0; j < i && !seen; j++)
-            seen = same_wait(w, i, j);
-        if (!seen)
-            add_wait(&text, w, i);
-    }
+    for (int i = 0; i < w->size; i++)
+        if (!told[i])
+            add_wait(&text, w, i, told);
     fault_stop(w, kind, cudaErrorLaunchFailure, "%s: %s", why, text.s);
 }

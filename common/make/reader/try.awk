@@ -89,7 +89,7 @@ block && /^  / {
 
 # Deaths of kernels, and the harness's messages about them.
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
-    died = /deadlock| wait at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
+    died = /deadlock| waits? at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
         /illegal access|out of bounds|stack overflow/ ? "illegal" : "failed"
     death[++n_deaths] = $0
     next
