@@ -298,6 +298,76 @@ static bool run_two_phases_behind()
     return came_out<fault>(y.p, std::vector<int>(THREADS, 0));
 }
 
+/* A warp of its own fetches tile after tile, each when all have read the one before. The parity of
+ * the phase before the first passes at once, which is right before the first tile alone. */
+template <bool fault>
+__global__ void refilled_unread(const int *x, int *y, int tiles)
+{
+    __shared__ alignas(16) int tile[TILE];
+    __shared__ uint64_t full, empty;
+    const int t = threadIdx.x;
+    int sum = 0;
+    if (t == 0) {
+        init(&full, 1);
+        init(&empty, THREADS);
+        fence_init();
+    }
+    __syncthreads();
+    if (t < THREADS) {
+        for (int k = 0; k < tiles; k++) {
+            wait(&full, k & 1);
+            sum += (k + 1) * sum_of(tile);
+            arrive(&empty);
+        }
+        y[t] = sum;
+    } else if (t == THREADS) {
+        for (int k = 0; k < tiles; k++) {
+            wait(&empty, fault || k % 2 == 0); // fault here: refilled_unread
+            expect(&full, BYTES);
+            load(tile, x + TILE * k, BYTES, &full);
+        }
+    }
+}
+
+RUN(refilled_unread, 1, THREADS + 32, numbers(3 * TILE), sums(in, 3), 3);
+
+/* The same with two tiles, of which the first is fetched before the loop, and each is fetched by a
+ * thread that also waits for it. */
+template <bool fault>
+__global__ void refilled_while_read(const int *x, int *y, int tiles)
+{
+    __shared__ alignas(16) int tile[2][TILE];
+    __shared__ uint64_t full[2], empty[2];
+    const int t = threadIdx.x;
+    int sum = 0;
+    if (t == 0) {
+        for (int i = 0; i < 2; i++) {
+            init(&full[i], 1);
+            init(&empty[i], THREADS);
+        }
+        fence_init();
+        expect(&full[0], BYTES);
+        load(tile[0], x, BYTES, &full[0]);
+    }
+    __syncthreads();
+    for (int k = 0; k < tiles; k++) {
+        const int next = k + 1;
+        if (k > 0)
+            arrive(&empty[(k - 1) % 2]);
+        if (t == 0 && next < tiles) {
+            const int parity = fault ? 1 : next / 2 % 2 ^ 1; // fault here: refilled_while_read
+            wait(&empty[next % 2], parity);                  // seen here: refilled_while_read
+            expect(&full[next % 2], BYTES);
+            load(tile[next % 2], x + TILE * next, BYTES, &full[next % 2]);
+        }
+        wait(&full[k % 2], k / 2 % 2);
+        sum += (k + 1) * sum_of(tile[k % 2]);
+    }
+    y[t] = sum;
+}
+
+RUN(refilled_while_read, 1, THREADS, numbers(5 * TILE), sums(in, 5), 5);
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -313,6 +383,8 @@ int main(int argc, char **argv)
         SUBTLE(parity_of_fresh, "the first wait is for parity 1"),
         SUBTLE(waits_once_more, "a wait for a phase that never comes"),
         SUBTLE(two_phases_behind, "a wait for a phase that is the last but two"),
+        PLAIN(refilled_unread, "every wait before a refill is for parity 1"),
+        SUBTLE(refilled_while_read, "the same by a thread that reads the tiles, too"),
     };
     return suite("mbarrier", list, argc, argv);
 }

@@ -165,13 +165,14 @@ void trace_proxy_done(struct worker *w, int lane, int op);
 void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.async */
 
 /* mbarriers, by their numbers in the block. A thread uses one in any way; announces bytes
- * (expect_tx); arrives; a phase completes; a thread tests a parity, and has found that phase
- * complete. */
+ * (expect_tx); arrives, or arrives once too often, which stops the kernel; a phase completes; a
+ * thread tests a parity, and has found that phase complete. */
 void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at);
 void trace_mbarrier_fence(struct worker *w, int lane); /* fence.mbarrier_init */
 void trace_mbarrier_use(struct worker *w, int lane, int id);
 void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
 void trace_mbarrier_arrive(struct worker *w, int lane, int id);
+void trace_mbarrier_full(struct worker *w, int lane, int id); /* no arrival is pending */
 void trace_mbarrier_phase(struct worker *w, int id);
 void trace_mbarrier_test(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);

@@ -154,6 +154,8 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
             (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
             !w->threads[i].caller)
             side.code = statement[i]; /* where its function is called is worth telling */
+    if (kind == FAULT_MBARRIER || kind == FAULT_DESCRIPTOR)
+        side.code = statement[w->now]; /* not a wait, but what this thread does */
     if (rule != NO_RULE)
         finding_add(rule, order.kernel, &side, 1, 0, NULL, 0, text);
 }

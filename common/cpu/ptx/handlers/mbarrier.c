@@ -66,6 +66,7 @@ static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
 {
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
         char described[300];
+        TRACE_CHECK(mbarrier_full(w, (int)w->now % WARP, m->id));
         mbarrier_describe(w, m, described, sizeof described);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrival%s too many on %s",
                   arrivals - (uint32_t)m->pending, plural(arrivals - (uint32_t)m->pending),

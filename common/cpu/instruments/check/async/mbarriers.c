@@ -92,13 +92,16 @@ void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
     struct state *s = &states[id];
     s->announced += bytes;
     s->announced_at = now(thread_at(w, lane));
+    proxy_uses(thread_at(w, lane), id % MBARRIERS);
 }
 
 void trace_mbarrier_arrive(struct worker *w, int lane, int id)
 {
     const int thread = thread_at(w, lane);
     struct state *s = &states[id];
-    if (clock_phases(thread, id % MBARRIERS) < s->phase) {
+    proxy_uses(thread, id % MBARRIERS);
+    if (clock_phases(thread, id % MBARRIERS) < s->phase &&
+        !proxy_blame(thread, id % MBARRIERS, statement[thread]) && !proxy_blamed) {
         report(s->made, now(thread), s->p,
                "an arrival too many or too early at %%2, in phase %u of a barrier made at %%1: its "
                "thread does not know that phase %u is complete",
@@ -107,6 +110,12 @@ void trace_mbarrier_arrive(struct worker *w, int lane, int id)
     clock_release(s->open, thread);
     if (s->n < MAX_THREADS)
         s->arrivals[s->n++] = now(thread);
+}
+
+void trace_mbarrier_full(struct worker *w, int lane, int id)
+{
+    const int thread = thread_at(w, lane);
+    proxy_blame(thread, id % MBARRIERS, statement[thread]);
 }
 
 /* The last to arrive knows that the phase is complete if all other arrivals happen before its own
@@ -133,7 +142,8 @@ static void look_behind(int thread, int id, unsigned parity)
 {
     const struct state *s = &states[id];
     const uint32_t known = clock_phases(thread, id % MBARRIERS);
-    if (s->phase < known + ((known & 1) != parity) + 2)
+    if (s->phase < known + ((known & 1) != parity) + 2 || proxy_blame_refill(id % MBARRIERS) ||
+        proxy_blamed)
         return;
     report(s->made, now(thread), s->p,
            "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
@@ -147,7 +157,8 @@ void trace_mbarrier_test(struct worker *w, int lane, int id, unsigned parity)
     const struct state *s = &states[id];
     look_behind(thread, id, parity);
     proxy_waits(thread, id % MBARRIERS, now(thread), parity,
-                clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
+                clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity,
+                s->phase, s->p);
 }
 
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
@@ -164,6 +175,8 @@ static int too_early(const struct state *s, const char *what, int thread, int id
 {
     if (clock_phases(thread, id % MBARRIERS) >= s->phase)
         return 0;
+    if (proxy_blame(thread, id % MBARRIERS, statement[thread]))
+        return 1;
     report(s->made, now(thread), s->p,
            "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
            "copy's thread does not know that phase %u is complete, and they may count for that",

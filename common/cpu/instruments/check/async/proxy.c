@@ -18,11 +18,24 @@ struct waits {
     int n;
 };
 
+/* A wait for a parity of an mbarrier: the `n`th of the block, when so many phases were complete.
+ * idle: it was answered at once, for a phase that had been complete long before. serves: the
+ * mbarrier that its thread used next, whose copies the wait holds back; -1: none so far. */
+struct wait {
+    shadow_entry r;
+    int mbarrier, serves;
+    unsigned parity, idle, n;
+    uint32_t phase;
+    uintptr_t p; /* of the mbarrier */
+};
+
 static struct op {
     shadow_entry issued;
     enum proxy_what what;
     int mbarrier; /* that its bytes count for, in that phase; or -1 */
     int reported; /* the cause of its missing wait is reported */
+    int hasty; /* it fills again what its thread has filled before, and the wait between was idle */
+    struct wait before; /* its thread's last one before the issue */
     uint32_t phase;
     struct waits read, written;
     uint64_t group; /* of TRACE_COPIES: the last one of cp.async that has a part in it */
@@ -45,12 +58,10 @@ static int n_pieces, n_written; /* n_written: pieces that are written, and not o
 static uint32_t lines[LINES];
 /* Of each thread, its last wait for an mbarrier; of each mbarrier, how many phases are waited for.
  */
-static struct {
-    shadow_entry r;
-    int mbarrier;
-    unsigned parity, idle;
-} last_wait[MAX_THREADS];
+static struct wait last_wait[MAX_THREADS];
+static unsigned n_waits;
 static uint32_t waited_for[MBARRIERS];
+int proxy_blamed; /* a wait of the block is reported: what goes wrong later follows from it */
 
 static uint32_t *line_of(int64_t at)
 {
@@ -96,6 +107,76 @@ static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
     return 1;
 }
 
+static struct side side_of(shadow_entry e, enum kind kind)
+{
+    return (struct side){kind, code_in(e), thread_of(e), order.block};
+}
+
+static struct side side_of_op(const struct op *o)
+{
+    return side_of(o->issued, o->what == TRACE_WGMMA ? WGMMA : COPY);
+}
+
+/* Whether a thread that has made an operation after `first` and asks now for `second` has not
+ * waited between: the mbarrier has completed no phase since, and its answer was for the phase
+ * before. */
+static int in_vain(const struct wait *first, const struct wait *second)
+{
+    return second->idle && first->n != second->n &&
+           (second->phase == 0 ||
+            (first->idle && first->mbarrier == second->mbarrier && first->phase == second->phase));
+}
+
+/* What a thread does at `second` goes wrong, and the wait before is to blame. */
+static void blame(const struct wait *w, struct side second)
+{
+    static uint32_t blamed; /* the code of the block's last one: what comes next is told with it */
+    static struct side first;
+    char text[240];
+    struct side sides[2] = {{COPY, code_in(w->r), thread_of(w->r), order.block}, second};
+    if (proxy_blamed && blamed == sides[0].code)
+        sides[1] = first;
+    blamed = sides[0].code;
+    first = sides[1];
+    snprintf(text, sizeof text,
+             "an mbarrier whose phase %u (parity %u) is not complete is asked for parity %u at "
+             "%%1, which is answered at once, so what follows at %%2 comes too early",
+             w->phase, w->phase & 1, w->parity);
+    finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(w->p), w->p, text);
+    proxy_blamed = 1;
+}
+
+int proxy_blame(int thread, int mbarrier, uint32_t code)
+{
+    const struct wait *w = &last_wait[thread];
+    for (int i = n_ops - 1; i > 0 && w->idle && w->serves == mbarrier; i--)
+        if (ops[i].mbarrier == mbarrier && issuer(&ops[i]) == thread &&
+            in_vain(&ops[i].before, w)) {
+            blame(w, (struct side){COPY, code, thread, order.block});
+            return 1;
+        }
+    return 0;
+}
+
+int proxy_blame_refill(int mbarrier)
+{
+    for (int i = n_ops - 1; i > 0; i--)
+        if (ops[i].mbarrier == mbarrier && ops[i].hasty) {
+            blame(&ops[i].before, side_of_op(&ops[i]));
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether such a wait before the operation, which may be NULL, is to blame for a fault. */
+static int hasty(const struct op *o)
+{
+    if (!o || !o->hasty)
+        return 0;
+    blame(&o->before, side_of_op(o));
+    return 1;
+}
+
 static void report(enum rule rule, struct side first, struct side second, int64_t at, uintptr_t p,
                    unsigned bytes)
 {
@@ -110,31 +191,22 @@ static enum rule pending_rule(const struct op *o)
     return o->what == TRACE_WGMMA ? PENDING_WGMMA : PENDING_COPY;
 }
 
-static struct side side_of(shadow_entry e, enum kind kind)
-{
-    return (struct side){kind, code_in(e), thread_of(e), order.block};
-}
-
-static struct side side_of_op(const struct op *o)
-{
-    return side_of(o->issued, o->what == TRACE_WGMMA ? WGMMA : COPY);
-}
-
-/* Thread `me` touches a piece of shared memory that operations may be at work on. */
+/* Thread `me` touches a piece of shared memory that operations may be at work on; `by` an
+ * operation, or NULL. */
 static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int writes,
-                         struct side side)
+                         struct side side, const struct op *by)
 {
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
     if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
-        !ops[o].reported)
+        !hasty(&ops[o]) && !hasty(by) && !ops[o].reported)
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
     writer[cell] = 0;
     for (int i = 0; i < READERS; i++) {
         o = readers[cell][i];
-        if (o && !knows(&ops[o], &ops[o].read, me))
+        if (o && !knows(&ops[o], &ops[o].read, me) && !hasty(by))
             report(pending_rule(&ops[o]), side_of_op(&ops[o]), side, at, p, bytes);
         readers[cell][i] = 0;
     }
@@ -159,7 +231,7 @@ void proxy_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kin
 {
     struct side side = {kind, code, thread, order.block};
     if (is_shared(at))
-        touch_shared(thread, at, p, bytes, kind != READ, side);
+        touch_shared(thread, at, p, bytes, kind != READ, side, NULL);
     else
         touch_global(thread, at, p, bytes, kind != READ, kind == ATOMIC, side);
 }
@@ -169,7 +241,10 @@ int proxy_issue(int thread, uint32_t code, enum proxy_what what)
     static int most;
     if (n_ops + 1 > most)
         ops = grown(ops, most = most ? 2 * most : 1024, sizeof *ops);
-    ops[n_ops] = (struct op){.issued = entry_of(thread, code, 0), .what = what, .mbarrier = -1};
+    ops[n_ops] = (struct op){.issued = entry_of(thread, code, 0),
+                             .what = what,
+                             .mbarrier = -1,
+                             .before = last_wait[thread]};
     proxy_used = 1;
     return n_ops++;
 }
@@ -181,8 +256,10 @@ struct side proxy_side(int op)
 
 void proxy_brings(int op, int mbarrier, uint32_t phase)
 {
-    ops[op].mbarrier = mbarrier;
-    ops[op].phase = phase;
+    struct op *o = &ops[op];
+    o->mbarrier = mbarrier;
+    o->phase = phase;
+    proxy_uses(issuer(o), mbarrier);
 }
 
 void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group)
@@ -236,7 +313,7 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
         report(GRID_DEPENDENCY, side_of_op(o), first, at, p, bytes);
     } else if (streams_several && !is_shared(at) && stream_unordered(e)) {
         report(STREAM_RACE, side_of_op(o), first, at, p, bytes);
-    } else if (!comes_after(e, me, at, atomic)) {
+    } else if (!comes_after(e, me, at, atomic) && !(is_shared(at) && hasty(o))) {
         first.block = order_block_of(e);
         report(when_of(e) < order.block_start ? GLOBAL_RACE
                : o->what == TRACE_WGMMA       ? SHARED_RACE
@@ -267,7 +344,7 @@ void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
     struct shadow_cell *c = &shadow[at / 4];
     if (is_shared(at)) {
         const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
-        touch_shared(issuer(o), at, p, bytes, 0, side_of_op(o));
+        touch_shared(issuer(o), at, p, bytes, 0, side_of_op(o), o);
         if (!writer[cell])
             after(o, c->write, WRITE, at, p, bytes, 0);
         reader_add(readers[cell], op);
@@ -290,12 +367,16 @@ void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
 
 void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
 {
-    const struct op *o = &ops[op];
+    struct op *o = &ops[op];
     struct shadow_cell *c = &shadow[at / 4];
     if (is_shared(at)) {
         const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
         const int ordinary = !writer[cell];
-        touch_shared(issuer(o), at, p, bytes, 1, side_of_op(o));
+        const struct op *last = &ops[writer[cell]];
+        if (!ordinary && issuer(last) == issuer(o) &&
+            (o->before.serves < 0 || o->before.serves == last->mbarrier))
+            o->hasty |= in_vain(&last->before, &o->before);
+        touch_shared(issuer(o), at, p, bytes, 1, side_of_op(o), o);
         if (ordinary)
             after(o, c->write, WRITE, at, p, bytes, 0);
         writer[cell] = (uint32_t)op;
@@ -381,12 +462,23 @@ void proxy_reported(int op)
     ops[op].reported = 1;
 }
 
-void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle)
+void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle,
+                 uint32_t phase, uintptr_t p)
 {
-    last_wait[thread].r = e;
-    last_wait[thread].mbarrier = mbarrier;
-    last_wait[thread].parity = parity;
-    last_wait[thread].idle = idle != 0;
+    last_wait[thread] = (struct wait){.r = e,
+                                      .mbarrier = mbarrier,
+                                      .serves = -1,
+                                      .parity = parity,
+                                      .idle = idle != 0,
+                                      .n = ++n_waits,
+                                      .phase = phase,
+                                      .p = p};
+}
+
+void proxy_uses(int thread, int mbarrier)
+{
+    if (last_wait[thread].serves < 0)
+        last_wait[thread].serves = mbarrier;
 }
 
 void proxy_waited(int mbarrier, uint32_t phases)
@@ -425,7 +517,7 @@ void proxy_broken(void)
                     ALL_BYTES;
     n_pieces = n_written = 0;
     n_ops = 1;
-    proxy_used = 0;
+    proxy_used = proxy_blamed = 0;
     memset(copying, 0, sizeof copying);
     memset(last_wait, 0, sizeof last_wait);
     memset(waited_for, 0, sizeof waited_for);

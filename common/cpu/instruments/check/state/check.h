@@ -269,9 +269,19 @@ void proxy_brings(int op, int mbarrier, uint32_t phase);
 void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group);
 void proxy_copied(int thread, uint64_t group);
 void proxy_reported(int op); /* the cause of its missing wait is reported */
-/* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
- * Somebody has found so many phases complete. */
-void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle);
+/* A thread asks for a parity of an mbarrier, at p, of which so many phases are complete; `idle` if
+ * it is answered at once, and learns nothing. Somebody has found so many phases complete. */
+void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle,
+                 uint32_t phase, uintptr_t p);
+/* The thread arrives at an mbarrier or starts copies that count for it. */
+void proxy_uses(int thread, int mbarrier);
+/* What the thread does there with an mbarrier, which its copies have counted for before, is wrong.
+ * If an idle wait of the thread is to blame, that is reported, and 1 returned. */
+int proxy_blame(int thread, int mbarrier, uint32_t code);
+/* The same where too many phases of an mbarrier are complete: if an idle wait has let copies of
+ * them begin too early. */
+int proxy_blame_refill(int mbarrier);
+extern int proxy_blamed; /* a wait of the block is to blame for something */
 void proxy_waited(int mbarrier, uint32_t phases);
 void proxy_block(void); /* the block has ended */
 void proxy_broken(void);
