@@ -252,4 +252,8 @@ my ($one, $two) = ($line + 8, $line + 10);
 %r = run("timeout 60 $dir/checked-bulk-faults 13");
 like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try shared, .* arrivals? \(\S+, called at \S+:$one\); threads 8-15 $try shared, .* arrivals? \(\S+, called at \S+:$two\); threads 16-31 wait at __syncthreads \(\S+:\d+\); in block/m,
     "one barrier from two lines, and nobody calls __syncthreads");
+# Dynamic shared memory has no names: the line that makes the barrier has one.
+my ($made) = grep { $lines[$_ - 1] =~ /barrier_init\(barrier, 2\)/ } reverse 1 .. @lines;
+%r = run("timeout 60 $dir/checked-bulk-faults 11");
+like($r{err}, qr/ $try dynamic shared memory \+ 24, made at tests\/ptx\/bulk-faults\.cu:$made, whose phase 0 /, "where it was made");
 done_testing();

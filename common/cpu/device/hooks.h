@@ -170,6 +170,8 @@ void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.a
 void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at);
 void trace_mbarrier_fence(struct worker *w, int lane); /* fence.mbarrier_init */
 void trace_mbarrier_use(struct worker *w, int lane, int id);
+/* Writes ", made at FILE:LINE", and which one it is if several are made there. */
+void trace_mbarrier_made(int id, char *text, size_t size);
 void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
 void trace_mbarrier_arrive(struct worker *w, int lane, int id);
 void trace_mbarrier_full(struct worker *w, int lane, int id); /* no arrival is pending */

@@ -97,28 +97,33 @@ int units_expire(struct worker *w)
     return w->ready_warps != 0;
 }
 
-/* The __shared__ variable that contains an address, or dynamic shared memory, and the offset in
- * it. */
-static void name_of(const struct worker *w, uint32_t at, char *text, size_t size)
+/* Names an mbarrier by the __shared__ variable that contains it, and the offset in that. Dynamic
+ * shared memory holds many, so there --check says where it was made, too. */
+static void name_of(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
 {
-    const char *name = "dynamic shared memory";
-    size_t offset = at - w->dynamic;
+    char made[300] = "";
+    const char *name = NULL;
+    size_t offset = m->at - w->dynamic;
     for (int i = 0; i < w->variables; i++)
-        if (at - w->variable[i].offset < w->variable[i].bytes) {
+        if (m->at - w->variable[i].offset < w->variable[i].bytes) {
             name = w->variable[i].name;
-            offset = at - w->variable[i].offset;
+            offset = m->at - w->variable[i].offset;
         }
+    if (!name) {
+        name = "dynamic shared memory";
+        TRACE_CHECK(mbarrier_made(m->id, made, sizeof made));
+    }
     if (offset)
-        snprintf(text, size, "%s + %zu", name, offset);
+        snprintf(text, size, "%s + %zu%s", name, offset, made);
     else
-        snprintf(text, size, "%s", name);
+        snprintf(text, size, "%s%s", name, made);
 }
 
 void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
 {
-    char name[100], arrivals[60] = "", bytes[80] = "";
+    char name[400], arrivals[60] = "", bytes[80] = "";
     const int64_t missing = m->bytes - m->coming;
-    name_of(w, m->at, name, sizeof name);
+    name_of(w, m, name, sizeof name);
     if (m->pending)
         snprintf(arrivals, sizeof arrivals, " lacks %d of %d arrival%s", m->pending, m->arrivals,
                  plural(m->arrivals));
@@ -137,13 +142,13 @@ void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *t
 
 int units_describe(struct worker *w)
 {
-    static __thread char texts[MAX_BARRIERS][300]; /* any further mbarriers share the last one */
+    static __thread char texts[MAX_BARRIERS][500]; /* any further mbarriers share the last one */
     int n = 0;
     for (int k = 0; k < w->n_mbarriers; k++) {
         const struct mbarrier *m = &w->mbarriers[k];
         if (!m->waiters)
             continue;
-        char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], described[220];
+        char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], described[440];
         mbarrier_describe(w, m, described, sizeof described);
         for (int i = 0; i < w->size; i++)
             if (m->waiting[i / WARP] >> i % WARP & 1) {

@@ -11,7 +11,7 @@ void ptx_fault(struct worker *w, const ptx_insn *i, enum fault kind, cudaError_t
                const char *format, ...)
 {
     const struct thread *t = &w->threads[w->now];
-    char text[400];
+    char text[700];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);

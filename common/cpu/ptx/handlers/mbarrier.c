@@ -65,7 +65,7 @@ static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
 static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t arrivals)
 {
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
-        char described[300];
+        char described[500];
         TRACE_CHECK(mbarrier_full(w, (int)w->now % WARP, m->id));
         mbarrier_describe(w, m, described, sizeof described);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrival%s too many on %s",
@@ -184,7 +184,7 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
         w->failed_waits = 0;
     w->failed_waits_at = w->progress;
     if (++w->failed_waits == MANY) {
-        char described[300];
+        char described[500];
         mbarrier_describe(w, m, described, sizeof described);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
                   ": tested %d times in vain for parity %u of %s", MANY, parity, described);

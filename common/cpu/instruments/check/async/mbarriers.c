@@ -69,6 +69,29 @@ void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
     s->complete = clock_new();
 }
 
+/* The line is that which calls the function with the instruction: it names the mbarrier. */
+void trace_mbarrier_made(int id, char *text, size_t size)
+{
+    struct place *places = need_memory(calloc((size_t)n_states, sizeof *places), "places");
+    uint32_t *codes = need_memory(calloc((size_t)n_states, sizeof *codes), "places");
+    const struct place *place = &places[id];
+    int before = 0, all = 0;
+    for (int i = 0; i < n_states; i++)
+        codes[i] = code_in(states[i].made);
+    symbols_find(codes, n_states, places);
+    for (int i = 0; i < n_states; i++)
+        if (symbols_same(&places[i], place)) {
+            before += i < id;
+            all++;
+        }
+    int n = snprintf(text, size, ", made at %s:%d", place->caller ? place->caller : place->file,
+                     place->caller ? place->caller_line : place->line);
+    if (all > 1 && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, " (%d of %d)", before + 1, all);
+    symbols_free(places, n_states);
+    free(places), free(codes);
+}
+
 void trace_mbarrier_fence(struct worker *w, int lane)
 {
     const int thread = thread_at(w, lane);
