@@ -194,7 +194,7 @@ for my $number (drawn("exercises", $first, $model)) {
 
 # Mistakes, each planted in a step without markers, and the verdict of `try`: its last line, and the lines
 # before that. Check and count are made where they are to say something; `true` stands for one
-# that finds nothing.
+# that finds nothing. NN/NAME is a file beside the step's.
 my @planted = (
     # Right results, but a broken rule.
     ["a race that changes no result", "01", "odd", qr/(\n    if \(row >= rows\) \{\n)/,
@@ -216,6 +216,18 @@ my @planted = (
     ["16 bytes at an odd address", "13", "S63", qr/\Q(const float4 *)(own.k +/, sub { "(const float4 *)(own.k + 1 +" },
         qr/(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)/,
         qr/^case S63: .*\n(?s:.*)    misaligned: read at work\/13-v7-hybrid\.cu:\d+ .* of k_rotated /m, "check", ""],
+    # Both lines of the race lie in helpers: whose call they are is told, and the read of what was not yet written is one
+    # more of the same.
+    ["a barrier that is left out", "26/c-ordered.cuh", "small --variant c-ordered", qr/ *__syncthreads\(\); \/\/ dS of all keys is there\n/,
+        sub { "" }, qr/its results are wrong/,
+        qr/^    shared race: write at common\/cuda\/tensor_cores\.cuh:\d+ \(called at common\/cuda\/flash_backward\.cuh:\d+, from work\/26-one-pass-backward\/c-ordered\.cuh:\d+\) .*\n      and 1 more finding at these lines of yours\nstep-26/m,
+        "check", ""],
+    # The wait to blame is the one that did not wait, and neither those that it led astray nor those who read. How the
+    # kernel died is told once more, with the lines that call.
+    ["a parity that always passes", "28/e-apart.cuh", "odd-D128 --variant tma-apart-2", qr/\Q(tile + AHEAD) \/ STAGES % 2 ^ 1;/, sub { "1;" },
+        qr/its threads wait for one another for ever/,
+        qr/^and check says of it:\nmbarrier: an mbarrier whose phase 0 \(parity 0\) is not complete is asked for parity 1 at common\/cuda\/tma\.cuh:\d+ \(called at work\/28-flash-tma\/e-apart\.cuh:114\) .*\nmbarrier: deadlock: .*, made at work\/28-flash-tma\/e-apart\.cuh:70 \(1 of 2\), .*\nstep-28/m,
+        "check", ""],
     # A step may ask for what neither results nor counts show, in a try.sh of its own.
     ["a choice without the table", "36", "forward-small --variant dispatch",
         qr/\Qkf_tuned("dispatch", s, "way", name, sizeof name)/, sub { "name[0] = 0" },
@@ -226,12 +238,17 @@ my @planted = (
         qr/way:other in every row it goes on/, "true", ""],
 );
 for (drawn_parts("planted", "all", @planted)) {
-    my ($what, $number, $case, $from, $to, $last, $shown, $check, $count) = @$_;
+    my ($what, $where, $case, $from, $to, $last, $shown, $check, $count) = @$_;
+    my ($number, $beside) = split m{/}, $where;
     my @data = ("plots/data/cpu/step-$number-counts.tsv", "plots/data/nvidia-h200/tuned-dispatch.tsv");
     proved($what, [files_of($number), @running, @data], @versions, sub {
-        %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
+        my $work = "work/$number-$slug{$number}";
+        my $strip = "awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*";
+        in_tree("rm -rf $work && mkdir -p $work && $strip/*.cu >$work.cu");
+        my $file = tree() . "/$work" . ($beside ? "/$beside" : ".cu");
+        %r = in_tree("$strip/" . ($beside // "*.cu"));
         $r{out} =~ s/$from/$to->()/e or fail("$what: the line to change is still there");
-        spew(tree() . "/work" . "/$number-$slug{$number}.cu", $r{out});
+        spew($file, $r{out});
         delete $said{$number}; # no exercise as it is handed out
         compiled($number, grep { /^c/ } $check, $count) or return;
         %r = in_tree(try_command($number, $check, $count, "--case $case"));
@@ -284,6 +301,27 @@ proved("what try.sh says", [@writing], sub {
     my $refused = "$head\ncase D8: B=1\n  variant v: refused: no room\n$table  v            refused           -          -          -               -\n";
     program("program", $refused, 0);
     $tries->("a variant that is refused", 1, "${refused}step-99 try: nothing ran, so nothing is known to be right\n");
+    # Of findings the first at the same lines of the reader's, and of a death what check says of it.
+    my $case = "case D8: B=1\n";
+    my $wrong = "  variant v: WRONG\n  o: 3 of 8 elements wrong\n";
+    my $ends = "99-mine: variant v, case D8: 3 wrong elements\n";
+    my @found = ("shared race: write at common/a.cuh:3 (called from work/99-mine.cu:7) by thread (0,0,0) and read at work/99-mine.cu:9 by",
+        "shared race: write at work/99-mine.cu:9 by thread (0,0,0) and read at common/a.cuh:4 (called from work/99-mine.cu:7) by",
+        "uninitialised read: read at common/a.cuh:3 (called from work/99-mine.cu:7) by thread (0,0,0), written later by thread (1,0,0) at work/99-mine.cu:9",
+        "shared race: write at work/99-mine.cu:9 by thread (0,0,0) and read at work/99-mine.cu:9 by", "misaligned: read at common/a.cuh:3 by",
+        "misaligned: read at common/a.cuh:4 by");
+    program("program", "$head\n$case$wrong$ends", 1);
+    program("checks", "$head\n$case$wrong$ends  variant v: 6 findings\n" . join("", map { "    $_\n" } @found), 1);
+    $tries->("findings at the same lines", 1, ($head =~ s/.*\n//r) . "$case$wrong${ends}and check says of it:\n  variant v: 6 findings\n"
+        . "    $found[0]\n      and 2 more findings at these lines of yours\n" . join("", map { "    $_\n" } @found[3 .. 5])
+        . "step-99 try: not right yet: its results are wrong, see above\n");
+    my ($died, $stuck) = ("kernel k (launched at work/99-mine.cu:20), block (0,0,0): ", "deadlock: threads 0-31 wait at x (common/a.cuh:3");
+    $ends = "99-mine: variant v, case D8: kernel launch at 99-mine.cu:20 failed: it\n";
+    program("program", "$head\n$case$died$stuck)\n$ends", 1);
+    program("checks", "$head\n$case$died$stuck, called at work/99-mine.cu:9)\n${ends}mbarrier: $stuck, called at work/99-mine.cu:9); in\ncheck: 1 finding\n", 1);
+    $tries->("a death, and why", 1, ($head =~ s/.*\n//r) . "$case$died$stuck)\n${ends}and check says of it:\n"
+        . "mbarrier: $stuck, called at work/99-mine.cu:9); in\nstep-99 try: not right yet: its threads wait for one another for ever, see above\n");
+    program("checks", $head, 0);
     my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
         . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)
         . "  bug          predicted          3          0          8              99\n" } 1 .. 20;

@@ -12,8 +12,44 @@ BEGIN {
 }
 
 function add(line) {
+    if (checks && is_more(line))
+        return
     if (taken < MOST_LINES)
         kept[++taken] = line
+}
+
+# Whether a finding is at the same lines of the reader's own as one before: it is counted with that one.
+function is_more(line,    i, n, word, key) {
+    if (line !~ /^ *[a-z][a-z ]*: / || line !~ /work\/[^ ():,]*:[0-9]/)
+        return 0
+    n = split(line, word, /[ (),;]+/)
+    key = first
+    for (i = 1; i <= n; i++)
+        if (word[i] ~ /^work\/.*:[0-9]+$/ && !((line, word[i]) in listed)) {
+            listed[line, word[i]] = 1
+            at_line[++lines_of] = word[i]
+        }
+    # The lines in order, as either may come first.
+    while (lines_of) {
+        n = 1
+        for (i = 2; i <= lines_of; i++)
+            if (at_line[i] < at_line[n])
+                n = i
+        key = key " " at_line[n]
+        at_line[n] = at_line[lines_of--]
+    }
+    if (key in shown) {
+        more[shown[key]]++
+        return 1
+    }
+    shown[key] = taken + 1
+    return 0
+}
+
+function forget() {
+    taken = 0
+    split("", shown)
+    split("", more)
 }
 
 { last[NR] = $0 }
@@ -73,7 +109,7 @@ table && NF == 6 {
     # Wrong results say more than a prediction that failed.
     if (bad && (first == "" || kind == "prediction" && /WRONG$/)) {
         first = at " " name
-        taken = 0
+        forget()
         kind = checks ? "check" : /NOT/ ? "prediction" : "results"
     }
     if (bad && first == at " " name)
@@ -104,7 +140,7 @@ block && /^  / {
         next
     if (first == "" || dead && died != "") {
         if (first != here)
-            taken = 0
+            forget()
         say_deaths()
         first = here
         kind = dead ? died : "results"
@@ -193,8 +229,11 @@ END {
     split(first != "" ? first : at, word, " ") # the case that was begun last
     if (word[1] in shape)
         print shape[word[1]]
-    for (i = 1; i <= taken; i++)
+    for (i = 1; i <= taken; i++) {
         print kept[i]
+        if (more[i])
+            print "      and " more[i] " more finding" (more[i] == 1 ? "" : "s") " at these lines of yours"
+    }
     for (i = 1; i <= n_failed; i++)
         if (order[i] != first) {
             split(order[i], word, " ")

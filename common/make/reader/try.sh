@@ -79,8 +79,17 @@ explain() {
     # shellcheck disable=SC2086
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
-    # Lines that the program itself has printed are left out.
+    # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
     digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^leak: \|repeats it$' |
+        awk '{ line[NR] = $0; if (!/^kernel /) findings = findings "\n" $0 }
+            END {
+                for (i = 1; i <= NR; i++) {
+                    death = line[i]
+                    sub(/^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): (barrier divergence: )?/, "", death)
+                    if (line[i] !~ /^kernel / || !index(findings, death))
+                        print line[i]
+                }
+            }' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
     if [ -s "$work/found" ]; then
