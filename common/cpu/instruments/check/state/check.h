@@ -237,6 +237,12 @@ void clocks_block(struct worker *w);
 struct vector_clock *clock_new(void); /* of one for whom nothing has happened */
 void clock_drop(struct vector_clock **c);
 
+/* --- named.c: named barriers, 1 to 15, that two groups of threads share ---------------------- */
+
+void named_join(const struct worker *w, int barrier);  /* the running thread is about to arrive */
+void named_opens(const struct worker *w, int barrier); /* the running thread opens it */
+void named_forget(void);                               /* a block begins, or time begins anew */
+
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 
 extern int pending_copies;

@@ -135,6 +135,7 @@ uint32_t clock_phases(int thread, int mbarrier)
 void clocks_block(struct worker *w)
 {
     size = w->size;
+    named_forget();
     for (int i = 0; i < MAX_THREADS && any; i++)
         clock_drop(&order.clock[i]);
     for (int i = 0; i < MAX_BARRIERS && any; i++)
@@ -151,6 +152,7 @@ void trace_join(struct worker *w, int barrier)
 {
     if (barrier == 0)
         return;
+    named_join(w, barrier);
     order_join(barrier);
     if (!order.clock[w->now])
         return;
@@ -174,6 +176,7 @@ void trace_barrier(struct worker *w, int barrier)
             }
         return;
     }
+    named_opens(w, barrier);
     if (!joined[barrier])
         return;
     for (int i = 0; i < size; i++)

@@ -75,6 +75,9 @@ RULE(SUM_ORDER, "unordered sum", SUMS,
      .end = "and nothing says which comes first: the bits of the sum may change")
 RULE(DIVERGENCE, "barrier divergence", ALWAYS,
      "Threads that have to meet at a barrier or an instruction of the warp do not all come to it.")
+RULE(NAMED_BARRIER, "named barrier", ALWAYS,
+     "A named barrier is used by a group of threads that does not know whether the arrivals of "
+     "others there are over, so that either group may open it for the other.")
 RULE(HOST_ACCESS, "host access", ALWAYS,
      "The host reads or writes memory that only kernels and copies reach.")
 RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variable of the host.",
