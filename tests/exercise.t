@@ -236,7 +236,11 @@ my @planted = (
     ["a choice of what is none", "36", "forward-small --variant dispatch", qr/\Qstrcmp(name, chosen.name) != 0/,
         sub { "false" }, qr/its results are right, and it does not do what the task asks/,
         qr/way:other in every row it goes on/, "true", ""],
-    # A rung beside the step's file.
+    # Rungs beside the step's file.
+    ["a float that four lanes store", "25", "odd --variant by-dq", qr/\QthreadIdx.x % 4 == 0 && row/, sub { "row" },
+        qr/its results are right, and it does not do what the task asks/,
+        qr/^ +same value written: write at work\/25-delta-cache\/by_dq\.cuh:\d+ .* of delta \(.*\n  each delta is to be stored once/m,
+        "check", "", "by_dq.cuh"],
     ["a barrier number that all warpgroups share", "29", "odd --variant c-ping-pong", qr/\QWARPGROUP_BARRIER + warpgroup, 128/,
         sub { "WARPGROUP_BARRIER, 128" }, qr/its results are right and a check fails/,
         qr/^    named barrier: number \d+ for 128 threads, at which threads \d+-\d+ meet \(\S+ \(called at work\/\S+c-ping-pong\.cuh:\d+\) by/m,

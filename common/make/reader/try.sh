@@ -152,9 +152,11 @@ case $code in
     say $code "its results are right, and the check ended with code $code"
     ;;
 esac
+# A warning of the reader's own lines: it breaks no rule, and is seldom meant.
+grep 'same value written: .* at work/' "$work/check" | head -n 1 | sed 's/^ */check warns: /' >>"$work/right"
 # Requirements that only this step's task has.
 for own in steps/"${step#step-}"-*/try.sh; do
-    [ ! -f "$own" ] || sh "$own" "$program" "$count" >"$work/asked" || {
+    [ ! -f "$own" ] || sh "$own" "$program" "$count" "$work/check" >"$work/asked" || {
         sed 1q "$work/right"
         cat "$work/asked"
         say 1 "not right yet: its results are right, and it does not do what the task asks, see above"
