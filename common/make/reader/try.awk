@@ -8,6 +8,7 @@ BEGIN {
     MOST_CASES = 10
     MOST_OWN = 12
     MOST_LINES = 24
+    MOST_RIGHT = 6
     kind = "failed"
 }
 
@@ -88,6 +89,10 @@ table && NF == 6 {
         failed[at, $1] = 1
         order[++n_failed] = at " " $1
     }
+    if ($2 == "wrong" && !fails[$1]++)
+        n_fails++
+    if ($2 == "ok")
+        passed[++n_passed] = at " " $1
     if ($2 == "ok" && $6 + 0 > most[at] + 0)
         most[at] = $6
     next
@@ -138,6 +143,7 @@ block && /^  / {
     dead = / failed: /
     if (checks)
         next
+    block = 0 # the lines below are the program's own
     if (first == "" || dead && died != "") {
         if (first != here)
             forget()
@@ -185,6 +191,18 @@ function say_deaths(    i) {
     for (i = 1; i <= n_deaths; i++)
         add(death[i])
     n_deaths = 0
+}
+
+# The cases in which a variant is right that fails in others: between the two lies what is wrong.
+function right_ones(    i, n, word, text) {
+    for (i = 1; i <= n_passed; i++) {
+        split(passed[i], word, " ")
+        if (fails[word[2]] && ++n <= MOST_RIGHT)
+            text = text (n > 1 ? ", " : "") (n_fails > 1 ? word[2] " in " : "") word[1]
+    }
+    if (!n)
+        return n_fails && n_cases > 1 ? "in no case" : ""
+    return text (n > MOST_RIGHT ? " and " n - MOST_RIGHT " more" : "")
 }
 
 function say_case(at,    text) {
@@ -240,6 +258,10 @@ END {
             if (++others <= 3)
                 names = names (others > 1 ? ", " : "") word[2] " in case " word[1]
         }
+    right = checks ? "" : right_ones()
     if (others)
-        print "not right either: " names (others > 3 ? " and " others - 3 " more" : "")
+        print "not right either: " names (others > 3 ? " and " others - 3 " more" : "") \
+            (right == "" ? "" : "; right: " right)
+    else if (right != "")
+        print "right: " right
 }

@@ -80,7 +80,7 @@ explain() {
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
-    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^leak: \|repeats it$' |
+    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^right: \|^leak: \|repeats it$' |
         awk '{ line[NR] = $0; if (!/^kernel /) findings = findings "\n" $0 }
             END {
                 for (i = 1; i <= NR; i++) {
