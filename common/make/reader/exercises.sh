@@ -1,6 +1,7 @@
 # exercises.sh: read by scripts that ask where the reader stands. STEP is a number with two digits, "03".
 # shellcheck shell=sh
 # Functions whose body is in parentheses keep their variables to themselves.
+# shellcheck disable=SC2034
 PROGRESS=work/progress.tsv
 
 source_of() ( # STEP: its main file
