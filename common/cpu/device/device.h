@@ -71,6 +71,7 @@ struct thread {
     uint64_t found;
     unsigned polls;
     const char *caller; /* of a wait in vain, ", called at ..."; NULL if unknown */
+    const char *looked; /* and of __nanosleep, ", after loading ..."; NULL if unknown */
 };
 
 /* The watchdog's looks at a worker: the states of its registers, and how often in a row no state

@@ -131,7 +131,7 @@ static int same_wait(const struct worker *w, int a, int b)
         return 0;
     if (!live)
         return 1;
-    if (s->op != t->op || s->caller != t->caller || s->line != t->line ||
+    if (s->op != t->op || s->caller != t->caller || s->looked != t->looked || s->line != t->line ||
         strcmp(s->file, t->file) != 0 || (s->op >= CPU_MBARRIER && s->mask != t->mask))
         return 0;
     /* A warp whose lanes are at different copies of one instruction waits for itself. Two warps
@@ -198,7 +198,8 @@ static void add_wait(struct text *text, const struct worker *w, int first, uint8
         add(text, " %u", t->mask);
     else if (t->op > CPU_NAMED_BARRIER)
         add(text, " of mask 0x%08x", t->mask);
-    add(text, " (%s:%d%s)", t->file, t->line, t->caller ? t->caller : "");
+    add(text, " (%s:%d%s)%s", t->file, t->line, t->caller ? t->caller : "",
+        t->looked ? t->looked : "");
 }
 
 void fault_stuck(struct worker *w, enum fault kind, const char *why)

@@ -104,7 +104,8 @@ void trace_grid_opens(void);
 void trace_block_again(struct worker *w);
 /* For count: wakes lanes that wait for the instrument. True if there were some. */
 int trace_release(struct worker *w, int warp);
-/* All threads wait: fills in threads[].caller of those that wait in inline PTX. */
+/* All threads wait: fills in threads[].caller of those that wait in inline PTX, and .looked of
+ * those that sleep. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
 void trace_dies(void);                     /* the program is about to die of a signal */

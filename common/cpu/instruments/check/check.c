@@ -10,6 +10,7 @@
 #include "cpu/trace.h"
 #include <stdlib.h>
 
+struct look looks[MAX_THREADS];
 static int read_unwritten; /* the launch has read what nothing had written */
 static int plain_store;    /* the access being checked is a store that is made right afterwards */
 /* The last announced load by ld.global.nc, __ldg or a texture. */
@@ -435,6 +436,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         if (read_unwritten)
             written_first(a, at);
     }
+    if (a.kind == READ || a.kind == ATOMIC)
+        looks[a.thread] = (struct look){p, at, entry_of(a.thread, a.code, 0), bytes, a.is_shared};
     a.start = a.is_shared ? order.block_start : order.grid_start;
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;

@@ -81,6 +81,93 @@ static int is_place(const struct thread *t, const struct place *place)
     return t->line == place->line && strcmp(a ? a + 1 : t->file, b ? b + 1 : place->file) == 0;
 }
 
+/* "PLACE (called at PLACE)" */
+static int put_place(char *text, size_t size, const struct place *place)
+{
+    int n = snprintf(text, size, " at %s:%d", place->file, place->line);
+    if (place->caller && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, " (called at %s:%d)", place->caller,
+                      place->caller_line);
+    return n;
+}
+
+/* What a thread that sleeps has looked at: value, place, array, and who has written it last. */
+static void put_look(char *text, size_t size, const struct look *look, const struct place places[3])
+{
+    const uint3 shape = order.kernel->block, grid = order.kernel->grid;
+    const struct object *o = look->is_shared ? shared_at(look->p) : object_of(look->p);
+    const shadow_entry last = shadow[look->at / 4].write;
+    const int unused = 64 - 8 * (int)look->bytes;
+    size_t n = 0;
+    uint64_t bits = 0;
+#define PUT(...) (n += n < size ? (size_t)snprintf(text + n, size - n, __VA_ARGS__) : 0)
+    PUT(", after loading");
+    if (unused >= 0) {
+        memcpy(&bits, (const void *)look->p, look->bytes);
+        PUT(" %" PRId64, (int64_t)(bits << unused) >> unused);
+    }
+    n += n < size ? (size_t)put_place(text + n, size - n, &places[0]) : 0;
+    PUT(": %u bytes", look->bytes);
+    if (o && o->name)
+        PUT(" at offset %zu of %s (%zu bytes)", (size_t)(look->p - o->p), o->name, o->bytes);
+    else if (o)
+        PUT(" at offset %zu of the allocation of %s:%d (%zu bytes)", (size_t)(look->p - o->p),
+            places[2].file, places[2].line, o->bytes);
+    if (when_of(last) < (look->is_shared ? order.block_start : order.launch_start)) {
+        PUT(", which nothing in this %s has written", look->is_shared ? "block" : "launch");
+        return;
+    }
+    const unsigned t = (unsigned)thread_of(last);
+    const uint64_t b = order_block_of(last);
+    PUT(", last written");
+    n += n < size ? (size_t)put_place(text + n, size - n, &places[1]) : 0;
+    PUT(" by thread (%u,%u,%u) of block (%u,%u,%u)", t % shape.x, t / shape.x % shape.y,
+        t / shape.x / shape.y, (unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
+        (unsigned)(b / grid.x / grid.y));
+#undef PUT
+}
+
+/* Of the threads that sleep. Their last load is what they wait for, or near it. */
+static void find_looks(struct worker *w)
+{
+    enum { LOOKS = 8 };
+    static __thread char texts[LOOKS][700];
+    const struct look *found[LOOKS];
+    uint32_t codes[3 * LOOKS];
+    struct place places[3 * LOOKS];
+    int n = 0, of[MAX_THREADS];
+    for (int i = 0; i < w->size; i++) {
+        const struct look *look = &looks[i];
+        int k = 0;
+        w->threads[i].looked = NULL;
+        of[i] = -1;
+        if (!(w->warps[i / WARP].live >> i % WARP & 1) || w->threads[i].op != CPU_NANOSLEEP ||
+            when_of(look->mine) < order.block_start)
+            continue;
+        while (k < n && (found[k]->p != look->p || found[k]->bytes != look->bytes))
+            k++;
+        if (k == LOOKS)
+            continue;
+        of[i] = k;
+        if (k < n)
+            continue;
+        found[n] = look;
+        codes[3 * n] = code_in(look->mine);
+        codes[3 * n + 1] = code_in(shadow[look->at / 4].write);
+        const struct object *o = look->is_shared ? NULL : object_of(look->p);
+        codes[3 * n++ + 2] = o ? o->site : 0;
+    }
+    if (!n)
+        return;
+    symbols_find(codes, 3 * n, places);
+    for (int k = 0; k < n; k++)
+        put_look(texts[k], sizeof texts[k], found[k], &places[3 * k]);
+    symbols_free(places, 3 * n);
+    for (int i = 0; i < w->size; i++)
+        if (of[i] >= 0)
+            w->threads[i].looked = texts[of[i]];
+}
+
 void trace_callers(struct worker *w)
 {
     enum { WAITS = 64 };
@@ -88,6 +175,7 @@ void trace_callers(struct worker *w)
     struct place places[WAITS];
     uint32_t codes[WAITS];
     int of[MAX_THREADS], n = find_waits(w, codes, WAITS, of);
+    find_looks(w);
     if (n)
         symbols_find(codes, n, places);
     for (int k = 0; k < n; k++) {

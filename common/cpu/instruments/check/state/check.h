@@ -103,6 +103,7 @@ static inline struct object *object_at(uintptr_t p)
 
 /* The allocation that p lies in or beside: the nearest. */
 const struct object *object_near(uintptr_t p);
+const struct object *object_of(uintptr_t p);    /* the same, or the variable; NULL: none */
 int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to kernels */
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written there by now */
@@ -311,4 +312,13 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 void sums_in_order(int asked); /* cpu/trace.h */
 
 /* --- check.c, for faults.c -------------------------------------------------------------------- */
+
+/* Each thread's last load or atomic: if it sleeps then, that is what it waits for. */
+extern struct look {
+    uintptr_t p;
+    int64_t at; /* of the shadow cell, counted in bytes */
+    shadow_entry mine;
+    unsigned bytes;
+    int is_shared;
+} looks[MAX_THREADS];
 void races_end(void); /* reports the races that were deferred */

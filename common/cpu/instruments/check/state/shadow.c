@@ -206,7 +206,7 @@ void memory_name(void *p, const char *name)
 }
 
 /* The allocation or variable that holds p, or NULL. */
-static const struct object *object_of(uintptr_t p)
+const struct object *object_of(uintptr_t p)
 {
     if (p - region < region_used)
         return object_near(p);
