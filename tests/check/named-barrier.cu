@@ -84,31 +84,6 @@ __global__ void turn_not_waited_for(const int *x, int *y)
 
 RUN(turn_not_waited_for, 1, 128, numbers(128), in);
 
-/* A warp brings in five rounds what another takes: each of two stages has a number for full and one
- * for empty. */
-template <bool fault>
-__global__ void ring_at_the_end(const int *x, int *y)
-{
-    const int t = threadIdx.x;
-    for (int k = 0; k < 5; k++) {
-        const int full = 1 + k % 2, empty = 3 + k % 2; // the fifth round uses number 1
-        if (t < 32) {
-            if (k > 1)
-                named_sync(empty, 64);
-            named_arrive(full, 64); // seen here: ring_at_the_end
-        } else {
-            named_sync(full, 64); // seen here: ring_at_the_end
-            if (k < 3)
-                named_arrive(empty, 64);
-        }
-    }
-    if (t < 32)
-        named_sync(fault ? 1 : 5, 32); // fault here: ring_at_the_end
-    y[t] = x[t];
-}
-
-RUN(ring_at_the_end, 1, 64, numbers(64), in);
-
 int main(int argc, char **argv)
 {
     static const planted list[] = {

@@ -242,7 +242,7 @@ void clock_drop(struct vector_clock **c);
 
 void named_join(const struct worker *w, int barrier);  /* the running thread is about to arrive */
 void named_opens(const struct worker *w, int barrier); /* the running thread opens it */
-void named_forget(void);                               /* a block begins, or time begins anew */
+void named_forget(void);                               /* a block begins */
 
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 

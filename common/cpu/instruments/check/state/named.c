@@ -18,6 +18,7 @@ static struct phase now[NAMED_BARRIERS], before[NAMED_BARRIERS];
  * by one, and a barrier that two groups share may open between two of them. */
 static unsigned lanes[NAMED_BARRIERS][MAX_WARPS];
 static unsigned used, told; /* in this block: a bit for each barrier */
+static uint32_t latest;     /* the time of the last arrival */
 
 void named_forget(void)
 {
@@ -76,6 +77,9 @@ void named_join(const struct worker *w, int barrier)
     struct phase *p = &now[barrier];
     if (barrier >= NAMED_BARRIERS)
         return; /* of a tile of several warps, which nobody else can use */
+    if (order.now < latest)
+        named_forget(); /* time has begun anew, and with it what is known */
+    latest = order.now;
     used |= 1u << barrier;
     p->warps |= 1u << warp;
     p->last[warp] = entry_of((int)w->now, statement[w->now], 0);

@@ -80,7 +80,6 @@ void order_tick(void)
     order.now = order.launch_start = order.grid_start = order.block_start = order.barrier_end = 1;
     order.early = front.start = 0;
     n_starts = n_syncs = n_polls = 0;
-    named_forget();
     start_add();
 }
 
