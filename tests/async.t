@@ -222,7 +222,7 @@ my @wgmma_faults = (
     ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, ""],
     ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m, ""],
     ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m, "setmaxnreg"],
-    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number$/m, "barrier divergence"],
+    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number, or another barrier$/m, "barrier divergence"],
 );
 for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults", @wgmma_faults]) {
     my ($program, @list) = @$kind;

@@ -105,7 +105,9 @@ struct barrier {
     int arrived, count, result; /* count: threads whose predicate is true */
     int mixed;                  /* threads arrived at different places in the code */
     int threads;                /* of a named barrier: how many threads open it */
-    int first;                  /* the first thread that arrived */
+    int first;                  /* the first thread that arrived, */
+    int line;                   /* and where: it may have gone on */
+    const char *file;
     unsigned waiting[MAX_WARPS];
 };
 

@@ -11,6 +11,8 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
     if (!b->arrived) {
         b->first = (int)w->now;
+        b->file = t->file;
+        b->line = t->line;
         b->mixed = 0;
     } else if (t->op != first->op || t->line != first->line ||
                (t->file != first->file && strcmp(t->file, first->file) != 0)) {
@@ -76,13 +78,14 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, plural(threads), w->size);
     struct barrier *b = &w->barriers[id];
-    const struct thread *first = &w->threads[b->first];
-    if (b->arrived && b->threads != threads)
+    if (b->arrived && b->threads != threads) {
+        w->threads[w->now].mask = (unsigned)id;
         fault_stop(
             w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
             "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
-            "threads (%s:%d): need the same number",
-            file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
+            "threads (%s:%d): need the same number, or another barrier",
+            file, line, (int)w->now, id, threads, b->first, b->threads, b->file, b->line);
+    }
     join_some(w, id, threads, wait);
 }
 

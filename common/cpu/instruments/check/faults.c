@@ -237,7 +237,17 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
     pending_broken();
     proxy_broken();
     registers_broken();
-    for (int i = w->size - 1; i >= 0; i--)
+    const struct thread *now = &w->threads[w->now];
+    const int runs = w->warps[w->now / WARP].ready >> w->now % WARP & 1;
+    if (now->op == CPU_NAMED_BARRIER && runs && rule == DIVERGENCE) {
+        named_differs(now->mask, text);
+        return;
+    }
+    /* One thread has made the mistake, or all wait. */
+    const int all = kind == FAULT_DEADLOCK || kind == FAULT_WAIT || kind == FAULT_DIVERGENCE;
+    if (!all && (now->op == CPU_PTX || now->op == CPU_MBARRIER))
+        side.code = statement[w->now];
+    for (int i = w->size - 1; i >= 0 && all; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 &&
             (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
             !w->threads[i].caller)

@@ -206,8 +206,12 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
     writer[cell] = 0;
     for (int i = 0; i < READERS; i++) {
         o = readers[cell][i];
-        if (o && !knows(&ops[o], &ops[o].read, me) && !hasty(by))
-            report(pending_rule(&ops[o]), side_of_op(&ops[o]), side, at, p, bytes);
+        if (o && !knows(&ops[o], &ops[o].read, me) && !hasty(by)) {
+            struct side first = side_of_op(&ops[o]);
+            if (ops[o].what == TRACE_BULK && !happens_before(ops[o].issued, me))
+                first.kind = COPY_APART;
+            report(pending_rule(&ops[o]), first, side, at, p, bytes);
+        }
         readers[cell][i] = 0;
     }
 }
@@ -314,11 +318,14 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
     } else if (streams_several && !is_shared(at) && stream_unordered(e)) {
         report(STREAM_RACE, side_of_op(o), first, at, p, bytes);
     } else if (!comes_after(e, me, at, atomic) && !(is_shared(at) && hasty(o))) {
+        const enum rule rule = when_of(e) < order.block_start ? GLOBAL_RACE
+                               : o->what == TRACE_WGMMA       ? SHARED_RACE
+                                                              : PENDING_COPY;
         first.block = order_block_of(e);
-        report(when_of(e) < order.block_start ? GLOBAL_RACE
-               : o->what == TRACE_WGMMA       ? SHARED_RACE
-                                              : PENDING_COPY,
-               first, side_of_op(o), at, p, bytes);
+        struct side second = side_of_op(o);
+        if (rule == PENDING_COPY)
+            second.kind = COPY_APART;
+        report(rule, first, second, at, p, bytes);
     } else if (was == WRITE && when_of(e) >= order.block_start &&
                !clock_fenced(e, me, !is_shared(at))) {
         report(PROXY_FENCE, first, side_of_op(o), at, p, bytes);

@@ -16,7 +16,8 @@ enum rule {
     RULES,
     NO_RULE = RULES
 };
-enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
+/* COPY_APART: a copy whose start nothing orders with the access on the other side. */
+enum kind { READ, WRITE, ATOMIC, COPY, WGMMA, COPY_APART };
 
 /* A variable or an allocation. */
 struct object {
@@ -242,7 +243,9 @@ void clock_drop(struct vector_clock **c);
 
 void named_join(const struct worker *w, int barrier);  /* the running thread is about to arrive */
 void named_opens(const struct worker *w, int barrier); /* the running thread opens it */
-void named_forget(void);                               /* a block begins */
+/* The running thread comes to a barrier for another number of threads than those before it. */
+void named_differs(unsigned barrier, const char *text);
+void named_forget(void); /* a block begins */
 
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 

@@ -115,7 +115,7 @@ static void put_calls(FILE *out, const char *before, const struct place *place, 
 
 static void put_access(FILE *out, const struct finding *f, int i, const struct place *place)
 {
-    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
+    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma", "copy"};
     fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
     put_calls(out, " (", place, ")");
 }
@@ -218,6 +218,9 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         fprintf(out, " of kernel %s", f->kernel);
     } else {
         const char *other = rules[f->rule].other, *end = rules[f->rule].end;
+        if (f->sides == 2 && (f->side[0].kind == COPY_APART || f->side[1].kind == COPY_APART))
+            end = "and nothing orders the two: need a barrier between, in front of the copy or "
+                  "behind its wait";
         const int blocks = f->sides == 2 && f->side[0].block != f->side[1].block && !other;
         if (other) {
             put_access(out, f, 1, &place[1]);

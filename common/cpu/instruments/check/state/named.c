@@ -112,3 +112,18 @@ void named_opens(const struct worker *w, int barrier)
         report(w, barrier, now[barrier].last[other], w->barriers[barrier].threads);
     memset(&now[barrier], 0, sizeof now[barrier]);
 }
+
+void named_differs(unsigned barrier, const char *text)
+{
+    char more[700];
+    shadow_entry first = 0;
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (now[barrier].warps >> i & 1 && (!first || now[barrier].last[i] < first))
+            first = now[barrier].last[i];
+    const struct side sides[2] = {
+        {READ, code_in(first), thread_of(first), order.block},
+        {READ, statement[cpu_worker->now], (int)cpu_worker->now, order.block},
+    };
+    snprintf(more, sizeof more, "%s: the first is used at %%1, this at %%2", text);
+    finding_add(DIVERGENCE, order.kernel, sides, 2, 0, NULL, 0, more);
+}
