@@ -257,7 +257,7 @@ my @planted = (
         "check", ""],
     # It is the producer's, and only consumers' lines have three digits.
     ["a producer that waits for one parity", "29/b-producer.cuh", "odd-long --variant b-producer", qr/\Qemptied = step \/ STAGES % 2 ^ 1/, sub { "emptied = 1" },
-        qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrivals too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,
+        qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrival too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,
         "check", ""],
     ["a copy in front of which a barrier is missing", "29/c-ping-pong.cuh", "odd --variant c-ping-pong",
         qr/\n +\Qnamed_sync(WARPGROUP_BARRIER + warpgroup, 128);/, sub { "" }, qr/its results are wrong/,
