@@ -73,7 +73,8 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make next                the next exercise: what it asks, its file and page;  FROM=21 starts there
   make list                every exercise, and which are right;  ARGS=--json for whoever teaches
   make step-03 exercise    write work/03-...cu, the step with its solutions taken out
-  make step-03 try         verify, check and count your work/03-...cu;  make step-03 watch: at every save
+  make step-03 try         verify, check and count your work/03-...cu
+  make step-03 watch       try, and again at every save
   make step-03 hint        the next hint;  make step-03 skip: leave it out
   make step-03 solution    once it is right: yours beside the step's own lines, and what each costs
 

@@ -319,7 +319,7 @@ my %grid = run("$cudacc -w $dir/grid.cu -o $dir/grid && $dir/grid");
 ok($grid{code} == 1 && $grid{err} =~ /^mbarrier: check does not follow mbarriers and asynchronous copies over a grid\.sync; in block/m,
     "an mbarrier over a grid.sync") or diag("exit code $grid{code}\n$grid{err}");
 
-# A helper's line says little: with it is told the first line outside common/ that leads there. In an
+# A helper's line says little: with it is reported the first line outside common/ that leads there. In an
 # exercise that is a line of work/ rather than one of the step's other files.
 my %helpers = (
     "common/cuda/put.cuh" => <<'END',
@@ -357,8 +357,8 @@ common/cuda/put.cuh:5 (called from work/98-calls.cu:9)
 work/98-calls.cu:3
 END
 
-# What differs only in the thread, in which of two threads came first, in the instance of a template or in a number is told
-# once. A read of what another thread writes later comes behind the race, and says who writes.
+# Findings that differ only in the thread, in which of two threads came first, in the instance of a template or in a number
+# are reported once. A read of what another thread writes later comes behind the race, and says who writes.
 spew("$dir/once.cu", <<'END');
 __global__ void half(int *y)
 {

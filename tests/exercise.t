@@ -216,14 +216,14 @@ my @planted = (
     ["16 bytes at an odd address", "13", "S63", qr/\Q(const float4 *)(own.k +/, sub { "(const float4 *)(own.k + 1 +" },
         qr/(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)/,
         qr/^case S63: .*\n(?s:.*)    misaligned: read at work\/13-v7-hybrid\.cu:\d+ .* of k_rotated /m, "check", ""],
-    # Both lines of the race lie in helpers: whose call they are is told, and the read of what was not yet written is one
+    # Both lines of the race lie in helpers: whose call they are is printed, and the read of what was not yet written is one
     # more of the same.
     ["a barrier that is left out", "26/c-ordered.cuh", "small --variant c-ordered", qr/ *__syncthreads\(\); \/\/ dS of all keys is there\n/,
         sub { "" }, qr/its results are wrong/,
         qr/^    shared race: write at common\/cuda\/tensor_cores\.cuh:\d+ \(called at common\/cuda\/flash_backward\.cuh:\d+, from work\/26-one-pass-backward\/c-ordered\.cuh:\d+\) .*\n      and 1 more finding at these lines of yours\nstep-26/m,
         "check", ""],
     # The wait to blame is the one that did not wait, and neither those that it led astray nor those who read. How the
-    # kernel died is told once more, with the lines that call.
+    # kernel died is printed once more, with the lines that call.
     ["a parity that always passes", "28/e-apart.cuh", "odd-D128 --variant tma-apart-2", qr/\Q(tile + AHEAD) \/ STAGES % 2 ^ 1;/, sub { "1;" },
         qr/its threads wait for one another for ever/,
         qr/^and check says of it:\nmbarrier: an mbarrier whose phase 0 \(parity 0\) is not complete is asked for parity 1 at common\/cuda\/tma\.cuh:\d+ \(called at work\/28-flash-tma\/e-apart\.cuh:114\) .*\nmbarrier: deadlock: .*, made at work\/28-flash-tma\/e-apart\.cuh:70 \(1 of 2\), .*\nstep-28/m,

@@ -30,7 +30,7 @@ sub in_tree {
 my %help = in_tree("make");
 is($help{code}, 0, "make alone succeeds");
 is($help{err}, "", "and says nothing on stderr");
-for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
+for my $command (qw(run count check diff exercise try watch hint predict solution next list setup book charts test test-all lint cuda data bench programs
     new-step messages clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }

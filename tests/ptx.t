@@ -251,8 +251,8 @@ is($r{code}, 0, "the launch fails");
 like($r{err}, qr/threads 0-15 wait at ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16 of mask 0xffffffff \(apart\.cu:6\); threads 16-31 wait at ldmatrix\.sync\.aligned\.m8n8\.x1/,
     "and the line names instructions and places") or diag($r{err});
 
-# One instruction of several instances of a template: warps that wait for the same are told once. A warp whose lanes are at two
-# copies waits for itself, and they are told apart.
+# One instruction of several instances of a template: warps that wait for the same are reported once. A warp whose lanes are at two
+# copies waits for itself, and they are distinguished.
 spew("$dir/copies.cu", <<'END');
 template <int copy> static __device__ unsigned row(int i)
 {

@@ -155,7 +155,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char
         t->n = sizeof t->s - 1;
 }
 
-/* The threads of a group, which are told now: "threads 0-31, 64" with the first few ranges. */
+/* The threads of a group, which are reported now: "threads 0-31, 64" with the first few ranges. */
 static int add_threads(struct text *text, const struct worker *w, int first, uint8_t *told)
 {
     enum { RANGES = 16 };

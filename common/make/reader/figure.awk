@@ -23,7 +23,7 @@ FILENAME == ARGV[1] {
     next
 }
 
-# What a row has of one name: rows of times have a clock, of which "-" is the verification alone.
+# True if a row has this figure of question q. Rows of times have a clock, and "-" there is the verification alone.
 function fits(q, name) {
     if (!(name in at) || $(at[name]) == "-" || $(at["case"]) != ask[q, "case"])
         return 0

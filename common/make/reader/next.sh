@@ -32,7 +32,7 @@ IFS=$tab read -r step slug part chapter title section tasks _ state since _ trie
 yours=$(work_of "$step")
 [ -f "$yours" ] || sh common/make/reader/exercise.sh "$(source_of "$step")" "$yours" '' >"$work/written"
 
-# What is asked, where.
+# The blanks, and where they are.
 blanks_of "$step" >"$work/blanks"
 before=$(awk -F '\t' -v "step=$step" '$1 == step { exit } { sum += $7 } END { print sum + 0 }' "$work/states")
 total=$(awk -F '\t' '{ sum += $7 } END { print sum }' "$work/states")

@@ -91,7 +91,7 @@ static int put_place(char *text, size_t size, const struct place *place)
     return n;
 }
 
-/* What a thread that sleeps has looked at: value, place, array, and who has written it last. */
+/* A sleeping thread has loaded this last: value, place, array, and who has written it last. */
 static void put_look(char *text, size_t size, const struct look *look, const struct place places[3])
 {
     const uint3 shape = order.kernel->block, grid = order.kernel->grid;

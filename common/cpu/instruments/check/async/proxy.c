@@ -127,10 +127,10 @@ static int in_vain(const struct wait *first, const struct wait *second)
             (first->idle && first->mbarrier == second->mbarrier && first->phase == second->phase));
 }
 
-/* What a thread does at `second` goes wrong, and the wait before is to blame. */
+/* A thread does something wrong at `second`, and its wait before is to blame. */
 static void blame(const struct wait *w, struct side second)
 {
-    static uint32_t blamed; /* the code of the block's last one: what comes next is told with it */
+    static uint32_t blamed; /* the block's last one: what comes next is reported with it */
     static struct side first;
     char text[240];
     struct side sides[2] = {{COPY, code_in(w->r), thread_of(w->r), order.block}, second};

@@ -43,7 +43,7 @@ struct side {
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
-/* What was read at p by the code `read` before anything was written is written now. */
+/* The code `read` has read at p, where nothing was written, and now it is written. */
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 extern int kernels_ran;        /* or there was nothing to find */
 int findings_report(void);     /* reports what is left, and returns how many findings */
@@ -285,7 +285,7 @@ void proxy_waits(int thread, int mbarrier, shadow_entry e, unsigned parity, int 
                  uint32_t phase, uintptr_t p);
 /* The thread arrives at an mbarrier or starts copies that count for it. */
 void proxy_uses(int thread, int mbarrier);
-/* What the thread does there with an mbarrier, which its copies have counted for before, is wrong.
+/* The thread does something wrong there with an mbarrier, for which its copies have counted before.
  * If an idle wait of the thread is to blame, that is reported, and 1 returned. */
 int proxy_blame(int thread, int mbarrier, uint32_t code);
 /* The same where too many phases of an mbarrier are complete: if an idle wait has let copies of

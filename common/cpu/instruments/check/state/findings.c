@@ -327,12 +327,12 @@ int findings_print(FILE *out)
                 findings[k].times = 0;
             }
     /* A read of what is written later comes last: what the two lack is an order, and where that is
-     * a race, the race has been told by then. */
+     * a race, the race has been reported by then. */
     for (int round = 0; round < 2 * n; round++) {
         const int i = round % n;
         struct finding *f = &findings[i];
         if (f->written_later != round / n || !f->times || reported_with_another(i, places))
-            continue; /* told in the other round, or with another */
+            continue; /* reported in the other round, or with another */
         put(out, f, places + 3 * i);
         if (f->times > 1)
             fprintf(out, " (%" PRIu64 " times)", f->times);
