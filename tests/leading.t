@@ -59,13 +59,14 @@ says(qr/^  step-98 .* not begun$/m, "list: a file that nobody has changed is not
 
 # --- hint -----------------------------------------------------------------------------------------------------
 in_tree("make hint");
-is_said("work/98-tiny.cu:14: make one nothing\n  hint 1 of 2: What is nothing?\n", "hint: the first of what is next");
+is_said("work/98-tiny.cu:14: make one nothing\n  hint 1 of 2: What is nothing?\n  Of this step's other exercises, ARGS=NAME gives a hint: second\n",
+    "hint: the first of what is next, and how to ask for the others");
 in_tree("make step-98 hint");
-says(qr/  hint 1 of 2: What is nothing\?\n  hint 2 of 2: It is `0`, of course\.\n\z/, "hint: and one more");
+says(qr/  hint 1 of 2: What is nothing\?\n  hint 2 of 2: It is `0`, of course\.\n  Of this/, "hint: and one more");
 in_tree("make step-98 hint");
 says(qr/hint 2 of 2.*\n  There is no other\. make step-98 solution FORCE=1/, "hint: no other");
 in_tree("make step-98 hint ARGS=second");
-says(qr/\Awork\/98-tiny\.cu:16: make two nothing\n  hint 1 of 2: As before\.\n\z/, "hint: of the exercise that is named");
+says(qr/\Awork\/98-tiny\.cu:16: make two nothing\n  hint 1 of 2: As before\.\n  Of this.*: first\n\z/, "hint: of the exercise that is named");
 in_tree("make step-98 hint ARGS=third");
 is($r{code}, 2, "hint: of none");
 is((errors($r{err}))[0], "hint: \"third\" is no exercise of step 98: first, second are", "hint: says which there are");

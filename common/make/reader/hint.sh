@@ -45,3 +45,5 @@ echo "$chosen" | awk -F '\t' '{
     echo "$chosen" | awk -F '\t' -v OFS='\t' -v "step=$step" '{ print step, $3, $2 < NF - 4 ? $2 + 1 : NF - 4 }'
 } | sort >"$shown.$$"
 mv "$shown.$$" "$shown"
+others=$(cut -f 1 "$work/all" | grep -vx "$(echo "$chosen" | cut -f 3)" | tr '\n' ' ')
+[ -z "$others" ] || echo "  Of this step's other exercises, ARGS=NAME gives a hint: $others" | sed 's/ $//'
