@@ -292,7 +292,7 @@ for (drawn_parts("planted", "all", @planted)) {
         my $said = $last eq "right" ? qr/right: verified and checked, .*/ : qr/not right yet: $last, see above/;
         like($r{out}, qr/^step-$number try: $said\n\z/m, "$what: the last line") or diag($r{out});
         my $state = $last =~ /its counts are not/ ? "dear" : "wrong";
-        like(slurp(tree() . "/work/progress.tsv"), qr/^$number\t$state\t/m, "$what: which is kept for make list") if $last ne "right";
+        like(slurp(tree() . "/work" . "/progress.tsv"), qr/^$number\t$state\t/m, "$what: which is kept for make list") if $last ne "right";
     });
 }
 my $lent = scratch_dir();
@@ -361,11 +361,12 @@ proved("what try.sh says", [@writing], sub {
     $wrong = "\ncase D8: B=1\n  a table of its own\n  variant v: WRONG\n  o: 3 of 8 elements wrong\n99-mine: variant v, case D8: 3 wrong elements\n";
     program("program", "$head$wrong  a table of its own\n$table  v            wrong              3          0          8              99\n", 1);
     $tries->("the program's own output", 1, $head =~ s/.*\n//r . $wrong =~ s/\n//r =~ s/  a table.*\n//r
-        . "(it breaks no rule of memory or order there: check finds nothing)\n"
+        . "(check finds nothing in this case: no rule of memory or order is broken)\n"
         . "step-99 try: not right yet: its results are wrong, see above\n");
     my $rows = sub { my ($case, %is) = @_; return "\ncase $case: B=1\n" . join("", map { "  variant $_: WRONG\n  o: 3 of 8 elements wrong\n" } grep { $is{$_} eq "wrong" } sort keys %is)
         . $table . join("", map { sprintf("  %-12s %-7s %12d          0          8            0.5\n", $_, $is{$_}, $is{$_} eq "wrong" ? 3 : 0) } sort keys %is) };
     for (["one case of three", "right: falling, one-key\n", $rows->("falling", ours => "ok", v => "ok") . $rows->("rising", ours => "ok", v => "wrong") . $rows->("one-key", ours => "ok", v => "ok")],
+        ["as predicted elsewhere", "right: falling\n", $rows->("falling", v => "predicted") . $rows->("rising", v => "wrong")],
         ["two of three", "not right either: v in case steep; right: one-key\n", map { $_ . $rows->("steep", v => "wrong") . $rows->("one-key", v => "ok") } $rows->("rising", v => "wrong")],
         ["all", "not right either: v in case steep; right: in no case\n", $rows->("rising", v => "wrong") . $rows->("steep", v => "wrong")],
         ["two variants", "not right either: w in case steep; right: w in rising, v in steep\n", $rows->("rising", v => "wrong", w => "ok") . $rows->("steep", v => "ok", w => "wrong")],
@@ -373,7 +374,7 @@ proved("what try.sh says", [@writing], sub {
         my ($what, $line, $out) = @$_;
         program("program", "$head$out", 1);
         my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
-        like($r{out}, qr/^  o: 3 of 8 elements wrong\n\Q$line\E\(it breaks/m, "which cases are right: $what") or diag($r{out});
+        like($r{out}, qr/^  o: 3 of 8 elements wrong\n\Q$line\E\(check finds/m, "which cases are right: $what") or diag($r{out});
     }
     my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
         . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)

@@ -91,6 +91,7 @@ like($r{err}, qr/^step-98: begun, so its solution is not shown yet: make step-98
 fill("$work/98-tiny.cu", "make two nothing", "two = 0 * two;");
 in_tree("make step-98 try BACKEND=cpu");
 is($r{code}, 0, "try: right") or diag($r{out}, $r{err});
+says(qr/^make next goes on; make step-98 solution .*\nstep-98 try: right/m, "try: what to type next");
 in_tree("make list");
 says(qr/^Part I: One: 2 of 2\n  step-98 .* right +\d{4}-/m, "list: right");
 says(qr/^2 of 3 exercises are right\. make next/m, "list: how many");
@@ -141,6 +142,8 @@ says(qr/"abc" is no answer; right is a number/, "predict: what is none is asked 
 says(qr/"medium" is no answer; right is one of: slow fast/, "predict: of words, too");
 like(slurp("$work/predictions.tsv"), qr/^98\t1\t\d{4}-\S+ \S+\t2\t1\.5\t2\.5\t-\t-\tHow many times as fast is fast\?\n98\t2\t[^\t]*\t4\t3\t5\t-.*\n98\t3\t[^\t]*\tslow\t-\t-/m,
     "predict: kept, with the date");
+in_tree("printf '\\n7\\nfast\\n' | (mv work/predictions.tsv kept; make step-98 predict BACKEND=cpu; cat work/predictions.tsv; mv kept work/predictions.tsv)");
+is(join(" ", $r{out} =~ /^98\t(\d)\t/mg), "2 3", "predict: an empty line leaves a question open") or diag($r{out});
 in_tree("echo 9 | make step-98 predict BACKEND=cpu");
 says(qr/answered on .*: 2 \(1\.5 to 2\.5\); FORCE=1 asks again/, "predict: once");
 spew("$tree/plots/data/nvidia-h200/step-98.tsv", "# device: NVIDIA H200\nvariant\tcase\tclock\tl2\tmedian_us\twrong\n"

@@ -29,13 +29,14 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
     const int half = R / 2;
     COUNT("row rotations", threadIdx.x == 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
-        // solution: rotate -- rotate the pair (x[t], x[t + half]); copy what lies beyond R
+        // solution: rotate -- load each angle once, rotate (x[t], x[t + half]); copy beyond R
         // hint: t counts the half = R / 2 pairs first, and then the D - R dimensions that are not
         //     rotated. Which element of x does a t of half or more stand for?
         // hint: A pair (a, b) whose angle has the cosine c and the sine s becomes
         //     `(a c - b s, b c + a s)`. Pair t has the cosine `cosine[t]` and the sine `sine[t]`.
         //     A t of half or more stands for element t + half, so that t = half is element R.
-        // hint: Declare c and s. Then `y[t] = x[t] * c - x[t + half] * s;` is the first of the two
+        // hint: Declare c and s: y may be x for all the compiler knows, so `sine[t]` behind a store
+        //     is loaded again. Then `y[t] = x[t] * c - x[t + half] * s;` is the first of the two
         //     lines of a rotated pair. The other case is one assignment.
         if (t < half) {
             const float c = cosine[t];

@@ -73,7 +73,7 @@ function note_of(step,    state, text) {
     if (state == "wrong")
         text = "since " field[step, 10]
     if (state == "dear")
-        text = field[step, 18]
+        text = substr(field[step, 18], index(field[step, 18], ": ") + 2)
     if (state == "begun" && field[step, 18] != "-")
         text = field[step, 18]
     if (first_blank[step] != "" && (state == "begun" || state == "wrong"))

@@ -48,7 +48,10 @@ sed "s/^\([^$tab]*\)$tab/  to fill in  \1: /" "$work/blanks"
 [ -s "$work/blanks" ] || echo "  yours       $yours: nothing is blank"
 case $state in
 wrong) echo "  so far      wrong since $since, in $tries tries" ;;
-dear) echo "  so far      right, but dearer than the task allows: $(echo "$rest" | cut -f 6)" ;;
+dear)
+    echo "  so far      right, but dearer than the task allows: $(echo "$rest" | cut -f 6 | sed 's/^costs more: //')"
+    echo "              (make step-$step solution shows every count beside the step's own)"
+    ;;
 esac
 if [ "$chapter" != - ]; then
     page=${chapter##*/}
@@ -61,6 +64,6 @@ if [ "$chapter" != - ]; then
         echo "              $chapter, line $line (make book makes pages)"
     fi
 fi
-echo "  predict     make step-$step predict      (before you run it)"
+echo "  predict     make step-$step predict      (when you have read as far as \"Predict first\")"
 echo "  try         make step-$step try          (make step-$step watch: at every save)"
 echo "  stuck       make step-$step hint         (make step-$step skip leaves it out)"

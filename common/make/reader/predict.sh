@@ -1,6 +1,7 @@
 #!/bin/sh
 # predict.sh ask STEP PROGRAM [FORCE]: asks the questions that PROGRAM has (--questions), reads an answer a line, and
-#     keeps them in work/predictions.tsv. What has been compared stays; FORCE asks again for what has not.
+#     keeps them in work/predictions.tsv. An empty line leaves a question open. What has been compared stays; FORCE
+#     asks again for what has not.
 # predict.sh show STEP PROGRAM ROWS: says how far off the answers are: from ROWS, which a run or a count has just
 #     written; without a GPU, of times, from the book's. Says nothing if there is no answer.
 . common/make/reader/exercises.sh
@@ -36,7 +37,8 @@ ask() {
     [ "$n" -gt 0 ] || { echo "step-$step has no question"; exit 0; }
     answers_of "$step" >"$work/old"
     : >"$work/new"
-    i=0
+    echo "An empty line leaves a question open. An answer stays once it has been compared."
+    i=0 ended=
     while [ $i -lt "$n" ]; do
         i=$((i + 1))
         line=$(sed -n "$((i + 1))p" "$work/questions")
@@ -62,9 +64,11 @@ ask() {
             printf '  > '
             IFS= read -r typed || {
                 printf '\npredict: no answer to question %s, and nothing more to read\n' "$i" >&2
+                ended=1
                 break 2
             }
             [ -t 0 ] || echo "$typed"
+            [ -n "$typed" ] || continue 2
             answer=$(echo "$typed" | awk -v "among=$among" -f common/make/reader/answer.awk)
             [ -z "$answer" ] || break
             echo "  \"$typed\" is no answer; right is $right"
@@ -72,7 +76,7 @@ ask() {
         printf '%s\t%s\t%s\t%s\t-\t-\t%s\n' "$step" "$i" "$(now)" "$answer" "$text" >>"$work/new"
     done
     keep "$work/new"
-    [ "$(wc -l <"$work/new")" -lt "$n" ] && exit 1
+    [ -z "$ended" ] || exit 1
     echo "Kept: make step-$step run and make step-$step count set them beside what is seen."
 }
 

@@ -13,6 +13,7 @@ case $state:$force in
     ;;
 right:* | dear:* | *:?*) ;;
 *)
+    [ "$state" != not-begun ] || state="not begun"
     echo "step-$step: $state, so its solution is not shown yet: make step-$step hint helps, FORCE=1 shows it" >&2
     exit 1
     ;;

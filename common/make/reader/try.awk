@@ -91,7 +91,7 @@ table && NF == 6 {
     }
     if ($2 == "wrong" && !fails[$1]++)
         n_fails++
-    if ($2 == "ok")
+    if ($2 == "ok" || $2 == "predicted")
         passed[++n_passed] = at " " $1
     if ($2 == "ok" && $6 + 0 > most[at] + 0)
         most[at] = $6

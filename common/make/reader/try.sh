@@ -44,13 +44,16 @@ remember() {
 
 # Verified cases are printed before a success, and left out before a failure that came later.
 say() {
-    code=$1
+    code=$1 state=
     shift
     [ ! -f "$(work_of "$number")" ] || remember "$code" "$*"
     if [ "$code" != 0 ] && [ "$code" != 2 ]; then
         blanks_of "$number" | sed 's/^\([^	]*\)	/  still blank: \1: /'
     fi
     [ "$code" != 0 ] || [ ! -f "$work/right" ] || cat "$work/right"
+    if [ "$code:$only:$state" = 0::right ]; then
+        echo "make next goes on; make $step solution sets yours beside the step's own"
+    fi
     [ "$code" != 0 ] || [ -z "$only" ] || set -- "$* (only what ARGS names was tried)"
     echo "$step try: $*"
     exit "$code"
@@ -96,7 +99,7 @@ explain() {
         echo "and check says of it:"
         head -n 8 "$work/found"
     elif [ "$kind" = results ]; then
-        echo "(it breaks no rule of memory or order there: check finds nothing)"
+        echo "(check finds nothing in this case: no rule of memory or order is broken)"
     fi
 }
 
