@@ -153,7 +153,7 @@ is($r{code}, 0, "77 does not");
 like($r{out}, qr/^step-01: passed over, it cannot run here$/m, "and is said");
 in_tree("mkdir -p work && echo >work/01-one.cu");
 %r = in_tree("make -s step-01 try BACKEND=cpu");
-is($r{out}, "try-01, plain: \n"
+is($r{out}, "try-01, plain: \nmake next goes on; make step-01 solution sets yours beside the step's own\n"
     . "step-01 try: right: verified and checked; no counts are recorded of what was run\n",
     "try verifies, then checks, and counts where there is what to compare with");
 for ("--case D8", "--case=D8", "--variant plain") {

@@ -122,6 +122,8 @@ sub try_mutant
     for my $edit (@edits) {
         my $file = $edit->{file};
         $text{$file} //= slurp_if($file) // return (0, "there is no $file");
+        # A hint may quote the line it leads to.
+        $text{$file} =~ s{^[ \t]*// hint: .*\n(?:[ \t]*//    .*\n)*}{"\n" x ($& =~ tr/\n//)}gme;
         my ($old, $new) = map { s/\\n/\n/gr } @$edit{qw(old new)};
         my $times = () = $text{$file} =~ /\Q$old\E/g;
         return (0, "no longer applies: its text stands $times times in $file") if $times != 1;

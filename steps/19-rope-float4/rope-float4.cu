@@ -37,13 +37,10 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
     const float4 b = *q;
     COUNT("element rotations", 8);
     // solution: four-pairs -- all four pairs, in *p and *q
-    // hint: The four pairs are (a.x, b.x), (a.y, b.y), (a.z, b.z) and (a.w, b.w). Which cosine and
-    //     which sine belong to the pair (a.x, b.x)?
-    // hint: A rotation makes (a cos - b sin, b cos + a sin) of a pair (a, b). The first result goes
-    //     to *p and the second to *q, in eight lines; a and b are copies, so the order of the lines
-    //     is free.
-    // hint: The first line is `p->x = a.x * c.x - b.x * t.x;`. In the lines of q the elements of a
-    //     and b change places, and the minus becomes a plus.
+    // hint: The pairs are (a.x, b.x) to (a.w, b.w). Which cosine and which sine has (a.x, b.x)?
+    // hint: A pair (a, b) becomes (a cos - b sin, b cos + a sin): the first goes to *p, the second
+    //     to *q, in eight lines of any order.
+    // hint: The first line is `p->x = a.x * c.x - b.x * t.x;`.
     p->x = a.x * c.x - b.x * t.x;
     p->y = a.y * c.y - b.y * t.y;
     p->z = a.z * c.z - b.z * t.z;

@@ -26,7 +26,7 @@ END {
     for (i = 5; i <= n; i++) {
         if (mode == "counts" && total[2, i] > 0)
             printf "%s%s=%.0f", some++ ? "," : "", order[i], total[2, i]
-        # What an exercise takes out may have counted by COUNT(), which no task asks for.
+        # An exercise may have taken out a COUNT() with the lines around it, and no task asks for one.
         if (total[1, i] == total[2, i] || total[2, i] < total[1, i] && order[i] ~ /rotations$|^table_loads$/) continue
         ratio[i] = total[1, i] > 0 ? total[2, i] / total[1, i] : 1e9
         for (j = ++found; j > 1 && ratio[differ[j - 1]] < ratio[i]; j--) differ[j] = differ[j - 1]
