@@ -43,6 +43,9 @@ spew("$tree/chapters/01-last.md", "---\ntitle: The last first\npart: \"I: One\"\
 spew("$tree/chapters/02-first.md", "---\ntitle: Then the other\npart: \"II: Two\"\n---\n\n::: {.step step=97}\n\n## Rungs\n\n:::\n");
 my $work = "$tree/work";
 
+sub fill { my ($file, $task, $code) = @_; spew($file, slurp($file) =~ s{(// YOUR CODE: $task\n)}{$1    $code\n}r) }
+sub fresh_start { in_tree("make step-98 exercise FORCE=1; rm -f '$work/98-tiny.cu.bak'") }
+
 # --- next, in the order of the chapters -----------------------------------------------------------------------
 in_tree("make list");
 says(qr/^Part I: One: 0 of 2\n  step-98  tiny +2  not begun\n\nPart II: Two: 0 of 1\n  step-97  rungs +1  not begun\n\n0 of 3 exercises are right\. make next/m,
@@ -67,12 +70,15 @@ in_tree("make step-98 hint");
 says(qr/hint 2 of 2.*\n  There is no other\. make step-98 solution FORCE=1/, "hint: no other");
 in_tree("make step-98 hint ARGS=second");
 says(qr/\Awork\/98-tiny\.cu:16: make two nothing\n  hint 1 of 2: As before\.\n  Of this.*: first\n\z/, "hint: of the exercise that is named");
+fill("$work/98-tiny.cu", "make two nothing", "two = 0;");
+in_tree("make step-98 hint ARGS=second");
+says(qr/\Awork\/98-tiny\.cu:16: make two nothing\n  hint 1/, "hint: and where it was, once it is filled in");
+fresh_start();
 in_tree("make step-98 hint ARGS=third");
 is($r{code}, 2, "hint: of none");
 is((errors($r{err}))[0], "hint: \"third\" is no exercise of step 98: first, second are", "hint: says which there are");
 
 # --- try, and what list says of it ----------------------------------------------------------------------------
-sub fill { my ($file, $task, $code) = @_; spew($file, slurp($file) =~ s{(// YOUR CODE: $task\n)}{$1    $code\n}r) }
 in_tree("make step-98 try BACKEND=cpu");
 says(qr/^  still blank: work\/98-tiny\.cu:14: make one nothing\n  still blank: .*:16: make two nothing\nstep-98 try: not right yet/m,
     "try: what is blank");
@@ -106,7 +112,14 @@ in_tree("make list");
 says(qr/^  step-98 .* begun +changed since it was right, /m, "list: what was right is not, once it is changed");
 in_tree("make step-98 try BACKEND=cpu; make list");
 says(qr/^  step-98 .* wrong +since /m, "list: and wrong, once that is tried");
-spew("$work/98-tiny.cu", slurp("$work/98-tiny.cu") =~ s/one = 5;/one = 0;/r);
+spew("$work/98-tiny.cu", slurp("$work/98-tiny.cu") =~ s/one = 5;/one = 0/r);
+in_tree("make step-98 try BACKEND=cpu");
+like($r{err}, qr{^work/98-tiny\.cu:\d+:.*^step-98 try: not right yet: it does not compile, see above$}ms, "try: what does not compile");
+in_tree("make list");
+says(qr/^  step-98 .* wrong +since \S+ \S+, does not compile$/m, "list: is wrong");
+in_tree("make next");
+says(qr/^  so far +wrong since \S+ \S+, tries: 4, does not compile$/m, "next: and says why");
+spew("$work/98-tiny.cu", slurp("$work/98-tiny.cu") =~ s/one = 0/one = 0;/r);
 in_tree("make step-98 try BACKEND=cpu; make list");
 says(qr/^  step-98 .* right +/m, "list: and right again");
 
@@ -114,7 +127,7 @@ says(qr/^  step-98 .* right +/m, "list: and right again");
 in_tree("make step-97 skip && make list");
 says(qr/^  step-97 .* skipped\n\n2 of 3 exercises are right, 1 skipped\.$/m, "skip: list says so");
 in_tree("make next");
-says(qr/^2 of 3 exercises are right, after 4 tries\. Skipped: step-97\.\n/m, "next: the last page, when all others are right");
+says(qr/^2 of 3 exercises are right, after 5 tries\. Skipped: step-97\.\n/m, "next: the last page, when all others are right");
 says(qr/chapter 24.*new-step/s, "next: where to go from there");
 in_tree("make next FROM=96");
 is((errors($r{err}))[0], "next: FROM=96: no step with an exercise has that number; make list shows them", "next: from where there is none");

@@ -82,7 +82,7 @@ $(CPU)/%.o: common/%.cu $(CPU)/flags | $(CPU)/runtime
 define cpu_object
 	$(call say,cudacc,$(if $1,traced )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@ $(or_remember)
 	@$(call own_deps,$(@:.o=.d))
 endef
 
@@ -157,13 +157,15 @@ define cuda_program
 	$(call nvcc_command,$(CUDA_CXXFLAGS) $(call gencode_for,$(call architecture,$<)) \
 	    $(if $(reader),-w,-Werror all-warnings) $(watched:%=-Xptxas --warn-on-spills) \
 	    $(beside),$(watched:%=sh common/make/build/ptxas.sh $< )) -MF $@.d $< \
-	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp
+	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp $(or_remember)
 	@mv $@.tmp $@
 endef
 
 # --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings, and so may an exercise where code is left out: they are not shown.
 reader = $(filter try-%,$(@F))
+# What does not compile is wrong: `make list` remembers it.
+or_remember = $(if $(reader),|| sh common/make/reader/try.sh --uncompiled $(tried))
 # A program in work/ also finds files that lie beside the step; the exercise's own copies of them come first.
 tried = $(basename $(@F:try-%=%))
 beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \

@@ -44,9 +44,9 @@ fresh() { # SOURCE: as `exercise` writes it
     awk -v mode=exercise -f common/make/reader/markers.awk "$1"
 }
 
-# The tasks of STEP that are still blank: FILE:LINE, a tab, the task. A task is blank if the line that comments it is
-# followed by the line that followed it at first.
-blanks_of() (
+# The tasks of STEP that the reader's files name: FILE:LINE, task, and "blank" or "filled", parted by tabs. A task is
+# blank if the line that comments it is followed by the line that followed it at first.
+places_of() (
     for source in $(sources_with_tasks "$1"); do
         copy=$(copy_of "$1" "$source")
         [ ! -f "$copy" ] || fresh "$source" | awk '
@@ -55,12 +55,16 @@ blanks_of() (
             { line = bare($0) }
             task != "" && line != "" {
                 if (file == 1) follows[task] = line
-                else if (line == follows[task]) print FILENAME ":" at "\t" task
+                else print FILENAME ":" at "\t" task "\t" (line == follows[task] ? "blank" : "filled")
                 task = ""
             }
             line ~ /^\/\/ YOUR CODE: / { task = substr(line, 15); at = FNR }' - "$copy"
     done
 )
+
+blanks_of() { # STEP: FILE:LINE, a tab, the task
+    places_of "$1" | awk -F '\t' '$3 == "blank" { print $1 "\t" $2 }'
+}
 
 # Whether nothing of STEP has been written yet.
 is_untouched() (

@@ -11,14 +11,14 @@ trap 'rm -rf "$work" "$shown.$$"' EXIT
 hints_of "$step" >"$work/all"
 [ -s "$work/all" ] || { echo "step-$step has no exercise, so there is no hint"; exit 0; }
 touch "$shown"
-blanks_of "$step" >"$work/blanks"
+places_of "$step" >"$work/places"
 # PLACE, how many have been shown, NAME, task, hints.
 chosen=$(awk -F '\t' -v OFS='\t' -v "step=$step" -v "asked=$asked" '
     FILENAME == ARGV[1] { if ($1 == step) seen[$2] = $3; next }
-    FILENAME == ARGV[2] { place[$2] = $1; next }
+    FILENAME == ARGV[2] { place[$2] = $1; blank[$2] = $3 == "blank"; next }
     {
         names = names (names == "" ? "" : ", ") $1
-        score = asked != "" ? $1 == asked : ($2 in place) ? 3 : 1 + (seen[$1] + 0 < NF - 2)
+        score = asked != "" ? $1 == asked : blank[$2] ? 3 : 1 + (seen[$1] + 0 < NF - 2)
         if (score > most) {
             best = $1
             most = score
@@ -26,7 +26,7 @@ chosen=$(awk -F '\t' -v OFS='\t' -v "step=$step" -v "asked=$asked" '
             at = ($2 in place) ? place[$2] : "-"
         }
     }
-    END { if (best == "") print "none", names; else print at, seen[best] + 0, line }' "$shown" "$work/blanks" "$work/all")
+    END { if (best == "") print "none", names; else print at, seen[best] + 0, line }' "$shown" "$work/places" "$work/all")
 case $chosen in
 none*)
     echo "hint: \"$asked\" is no exercise of step $step: ${chosen#none"$tab"} are" >&2

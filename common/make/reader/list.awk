@@ -71,7 +71,7 @@ function note_of(step,    state, text) {
     if (state == "right")
         text = field[step, 10]
     if (state == "wrong")
-        text = "since " field[step, 10]
+        text = "since " field[step, 10] (field[step, 18] == "-" ? "" : ", " field[step, 18])
     if (state == "dear")
         text = substr(field[step, 18], index(field[step, 18], ": ") + 2)
     if (state == "begun" && field[step, 18] != "-")

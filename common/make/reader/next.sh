@@ -47,7 +47,10 @@ echo
 sed "s/^\([^$tab]*\)$tab/  to fill in  \1: /" "$work/blanks"
 [ -s "$work/blanks" ] || echo "  yours       $yours: nothing is blank"
 case $state in
-wrong) echo "  so far      wrong since $since, in $tries tries" ;;
+wrong)
+    note=$(echo "$rest" | cut -f 6)
+    echo "  so far      wrong since $since, tries: $tries$([ "$note" = - ] || echo ", $note")"
+    ;;
 dear)
     echo "  so far      right, but dearer than the task allows: $(echo "$rest" | cut -f 6 | sed 's/^costs more: //')"
     echo "              (make step-$step solution shows every count beside the step's own)"

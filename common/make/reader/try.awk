@@ -256,12 +256,12 @@ END {
         if (order[i] != first) {
             split(order[i], word, " ")
             if (++others <= 3)
-                names = names (others > 1 ? ", " : "") word[2] " in case " word[1]
+                names = names (others > 1 ? ", " : "") word[2] " in " word[1]
         }
     right = checks ? "" : right_ones()
     if (others)
-        print "not right either: " names (others > 3 ? " and " others - 3 " more" : "") \
-            (right == "" ? "" : "; right: " right)
+        print "fails too: " names (others > 3 ? " and " others - 3 " more" : "") \
+            (right == "" ? "" : "; passes: " right)
     else if (right != "")
-        print "right: " right
+        print "passes: " right
 }

@@ -3,6 +3,12 @@
 # command that checks it, then COUNT, the program that counts its cost (empty: there is none here). The output
 # is short: one line per case; or the first failure, and the findings of CHECK there. The last line is the
 # verdict, which `make list` remembers.
+# try.sh --uncompiled STEP: the compiler has said why there is no program.
+if [ "$1" = --uncompiled ]; then
+    sh common/make/reader/record.sh "$2" wrong '' '' '' '' 'does not compile'
+    echo "step-$2 try: not right yet: it does not compile, see above" >&2
+    exit 1
+fi
 step=$1 program=$2 check=$3 count=$4
 shift 4
 
@@ -83,7 +89,7 @@ explain() {
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
-    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^right: \|^leak: \|repeats it$' |
+    digest failed "$work/check" checks=1 | grep -v '^case \|^fails too: \|^passes: \|^leak: \|repeats it$' |
         awk '{ line[NR] = $0; if (!/^kernel /) findings = findings "\n" $0 }
             END {
                 for (i = 1; i <= NR; i++) {
