@@ -177,7 +177,7 @@ for my $number (drawn("exercises", $first, $model)) {
         spew($work, $r{out});
         %r = in_tree($try);
         is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
-        like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows(?: \(only what ARGS names was tried\))?$/m,
+        like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows(?: \(only what ARGS names was tried: .*\))?$/m,
             "step-$number: and says so");
         cmp_ok(scalar(() = $r{out} =~ /\n/g), "<=", 25, "step-$number: in at most 25 lines") or diag($r{out});
         is($r{err}, "", "step-$number: and nothing beside");
@@ -255,6 +255,11 @@ my @planted = (
         qr/its threads wait for one another for ever/,
         qr/, after loading 128 at .*of counters \(\d+ bytes\), last written at work\/\S+\/c-ordered\.cuh:\d+ by thread \(\d+,0,0\) of block/m,
         "check", ""],
+    ["strides of a map in elements", "28/c-heads.cuh", "small --variant tma", qr/\QD * 2;\E\n( +)\Qof.stride[1] = (cuuint64_t)S * D * 2;/,
+        sub { "D;\n    of.stride[1] = (cuuint64_t)S * D;" }, qr/its results are wrong/,
+        qr/^    pending copy: copy at .*, which both write: need a wait between, or other addresses, sizes or strides/m, "check", ""],
+    ["^ behind a sum without parentheses", "27", "small --variant k-both", qr/\Q + at);/, sub { " + lane_of_b<KEYS>() ^ (n + j * 16) * 2);" },
+        qr/a kernel reaches for memory that is not there/, qr/ldmatrix.*the block's shared memory ends at/, "", ""],
     # It is the producer's, and only consumers' lines have three digits.
     ["a producer that waits for one parity", "29/b-producer.cuh", "odd-long --variant b-producer", qr/\Qemptied = step \/ STAGES % 2 ^ 1/, sub { "emptied = 1" },
         qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrival too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,
@@ -368,13 +373,45 @@ proved("what try.sh says", [@writing], sub {
     for (["one case of three", "passes: falling, one-key\n", $rows->("falling", ours => "ok", v => "ok") . $rows->("rising", ours => "ok", v => "wrong") . $rows->("one-key", ours => "ok", v => "ok")],
         ["as predicted elsewhere", "passes: falling\n", $rows->("falling", v => "predicted") . $rows->("rising", v => "wrong")],
         ["two of three", "fails too: v in steep; passes: one-key\n", map { $_ . $rows->("steep", v => "wrong") . $rows->("one-key", v => "ok") } $rows->("rising", v => "wrong")],
-        ["all", "fails too: v in steep; passes: in no case\n", $rows->("rising", v => "wrong") . $rows->("steep", v => "wrong")],
+        ["all", "fails too: v in steep; passes: none\n", $rows->("rising", v => "wrong") . $rows->("steep", v => "wrong")],
         ["two variants", "fails too: w in steep; passes: w in rising, v in steep\n", $rows->("rising", v => "wrong", w => "ok") . $rows->("steep", v => "ok", w => "wrong")],
         ["nine right ones", "passes: a1, a2, a3, a4, a5, a6 and 3 more\n", join("", map { $rows->("a$_", v => "ok") } 1 .. 9) . $rows->("rising", v => "wrong")]) {
         my ($what, $line, $out) = @$_;
         program("program", "$head$out", 1);
         my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
-        like($r{out}, qr/^  o: 3 of 8 elements wrong\n\Q$line\E\(check finds/m, "which cases are right: $what") or diag($r{out});
+        like($r{out}, qr/^  o: 3 of 8 elements wrong\n\Q$line\E(?:  \S+: .*\n)*\(check finds/m, "which cases are right: $what") or diag($r{out});
+    }
+    # A right output says where a wrong one goes wrong; names of cases on the smaller side, what their inputs are.
+    for (["o lse", "lse is right, so a row's scores are, .* up to the product with V"], ["o", ""],
+        ["dq dk", "dk is right, so dS is: .* dS and K .*"], ["dk dq", "dq is right, so dS is: .* dS and Q .*"], ["dq,dk dv", "dv is right, so P is: .* dS"]) {
+        my ($outputs, $line) = @$_;
+        my ($bad, $good) = split / /, $outputs;
+        my $block = join "", (map { "  $_: 3 of 8 elements wrong\n" } split /,/, $bad), map { "  $_: 0 of 8 elements wrong\n" } $good // ();
+        program("program", $head . $rows->("D8", v => "wrong") =~ s/  o: 3 of 8 elements wrong\n/$block/r, 1);
+        my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        like($r{out}, qr/elements wrong\n$line@{[$line ? "\n" : ""]}\(check/m, "what a right output says: $outputs") or diag($r{out});
+    }
+    for ([{ rising => "wrong", "rising-D128" => "wrong", odd => "ok", "falling" => "ok", "one-key-more" => "ok" }, "  rising: scores grow with the key, so each tile raises the row maximum\n"],
+        [{ ones => "ok", small => "wrong", "one-key-more" => "wrong", "one-hot-causal" => "wrong" }, "  ones: v is 1, so only the sum of a row's probabilities shows\n"],
+        [{ "steep-D128" => "ok", steep => "wrong", odd => "wrong" }, ""], [{ "one-key-causal" => "wrong", a => "ok", b => "ok" }, "  one-key: there is one key, and its probability is 1\n"]) {
+        my ($is, $line) = @$_;
+        program("program", $head . join("", map { $rows->($_, v => $is->{$_}) } sort keys %$is), 1);
+        my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        like($r{out}, qr/passes: .*\n\Q$line\E\(check/m, "what the inputs are: $line") or diag($r{out});
+    }
+    # What all wrong cases have and no right one: "shape status", and what is said.
+    for ([["B=1 S=8 D=8 R=8 ok", "B=1 S=9 D=16 R=8 wrong", "B=1 S=8 D=8 R=4 wrong"], "every wrong case: R < D; every right one: R = D\n"],
+        [["B=1 Sq=8 Sk=9 D=8 ok", "B=1 Sq=8 Sk=9 D=8 pos0=5 causal wrong", "B=1 Sq=8 Sk=9 D=8 pos0=7 causal wrong"],
+            "every wrong case: causal; every right one: not causal\nevery wrong case: pos0 > 0; every right one: pos0 = 0\n"],
+        [["B=1 S=8 D=8 R=8 ok", "B=1 S=65 D=8 R=8 wrong", "B=1 S=64 D=8 R=8 ok", "B=1 Sq=3 Sk=70 D=8 R=8 wrong"], "every wrong case: Sk >= 65; every right one: Sk <= 64\n"],
+        [["B=1 S=8 D=8 R=8 ok", "B=1 S=1 D=8 R=8 wrong", "B=1 S=4 D=8 R=8 ok", "B=1 S=9 D=8 R=8 refused"],
+            "every wrong case: Sk <= 1; every right one: Sk >= 4\nevery wrong case: Sq <= 1; every right one: Sq >= 4\n"],
+        [["B=1 S=8 D=8 R=8 ok", "B=1 S=8 D=8 R=8 wrong"], ""], [["B=1 S=8 D=8 R=8 wrong", "B=1 S=9 D=8 R=8 wrong"], ""]) {
+        my ($shapes, $line) = @$_;
+        my $n = 0;
+        program("program", $head . join("", map { my ($shape, $is) = /(.*) (.*)/; $rows->("c" . $n++, v => $is) =~ s/B=1/$shape/r } @$shapes), 1);
+        my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        like($r{out}, qr/^  o: 3 of 8 elements wrong\n\Q$line\E(?:fails|passes)/m, "what wrong cases have and right ones have not: $line") or diag($r{out});
     }
     my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
         . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)

@@ -150,7 +150,7 @@ waitpid $pid, 0;
 # --- predict --------------------------------------------------------------------------------------------------
 in_tree("printf '2 +- 0.5\\nabc\\n3 to 5\\nmedium\\nslow\\n' | make step-98 predict BACKEND=cpu");
 is($r{code}, 0, "predict: asks") or diag($r{err});
-says(qr/Question 1 of 3: How many times as fast is fast\?\n  a number .*\n  > 2 \+- 0\.5\n/, "predict: the question, the answer");
+says(qr/Question 1 of 3: How many times as fast is fast\?\n  a number .*\n  > 2 \+- 0\.5\n  taken as 2, right if it is 1\.5 to 2\.5\n/, "predict: the question, the answer");
 says(qr/"abc" is no answer; right is a number/, "predict: what is none is asked again");
 says(qr/"medium" is no answer; right is one of: slow fast/, "predict: of words, too");
 like(slurp("$work/predictions.tsv"), qr/^98\t1\t\d{4}-\S+ \S+\t2\t1\.5\t2\.5\t-\t-\tHow many times as fast is fast\?\n98\t2\t[^\t]*\t4\t3\t5\t-.*\n98\t3\t[^\t]*\tslow\t-\t-/m,
@@ -185,7 +185,7 @@ in_tree("rm work/predictions.tsv && make step-98 run BACKEND=cpu");
 unlike($r{out}, qr/prediction/i, "run: says nothing to who has not predicted");
 is($r{code}, 0, "run: and ends as before");
 for (["1.5", "1.5 1.35 1.65"], ["1.5 +- 20%", "1.5 1.2 1.8"], ["32,768", "32768 29491.2 36044.8"], ["10 us to 20 us", "15 10 20"], ["3..5", "4 3 5"], ["2x", "2 1.8 2.2"],
-     ["5 to 3", ""], ["", ""], ["about 3", ""]) {
+     ["1,234,567", "1234567 1.11111e+06 1.35802e+06"], ["1,2,3", ""], ["1,2345", ""], ["5 to 3", ""], ["", ""], ["about 3", ""]) {
     %r = run("printf '%s\\n' '$_->[0]' | awk -f common/make/reader/answer.awk");
     is($r{out} =~ s/\t/ /gr =~ s/\n//r, $_->[1], "an answer: \"$_->[0]\"");
 }

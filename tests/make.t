@@ -158,7 +158,7 @@ is($r{out}, "try-01, plain: \nmake next goes on; make step-01 solution sets your
     "try verifies, then checks, and counts where there is what to compare with");
 for ("--case D8", "--case=D8", "--variant plain") {
     %r = in_tree("make -s step-01 try BACKEND=cpu ARGS='$_'");
-    like($r{out}, qr/^step-01 try: right: .* \(only what ARGS names was tried\)$/m, "what $_ leaves out is not called right");
+    like($r{out}, qr/^step-01 try: right: .* \(only what ARGS names was tried: step-01 is right when make step-01 try says so\)$/m, "what $_ leaves out is not called right");
 }
 %r = in_tree("make -s step-01 try BACKEND=cpu ARGS='--code 1'");
 is($r{code}, 2, "what is right and breaks a rule fails");

@@ -15,7 +15,9 @@ among != "" {
 }
 
 {
-    gsub(/,/, "")
+    while (match($0, /[0-9],[0-9][0-9][0-9]([^0-9]|$)/)) # of thousands
+        $0 = substr($0, 1, RSTART) substr($0, RSTART + 2)
+    if (/,/) exit
     number = "[0-9]*[.]?[0-9]+(e[-+]?[0-9]+)?"
     if (match($0, "^" number))
         first = substr($0, 1, RLENGTH)

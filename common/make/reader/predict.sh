@@ -70,14 +70,17 @@ ask() {
             [ -t 0 ] || echo "$typed"
             [ -n "$typed" ] || continue 2
             answer=$(echo "$typed" | awk -v "among=$among" -f common/make/reader/answer.awk)
-            [ -z "$answer" ] || break
+            if [ -n "$answer" ]; then
+                echo "$answer" | awk -F '\t' '$2 != "-" { print "  taken as " $1 ", right if it is " $2 " to " $3 }'
+                break
+            fi
             echo "  \"$typed\" is no answer; right is $right"
         done
         printf '%s\t%s\t%s\t%s\t-\t-\t%s\n' "$step" "$i" "$(now)" "$answer" "$text" >>"$work/new"
     done
     keep "$work/new"
     [ -z "$ended" ] || exit 1
-    echo "Kept: make step-$step run and make step-$step count set them beside what is seen."
+    echo "Kept: make step-$step run and make step-$step count set them beside what is seen; until then FORCE=1 asks again."
 }
 
 show() {

@@ -83,6 +83,8 @@ function forget() {
 
 table && NF == 6 {
     status[at, $2]++
+    if ($2 != "refused")
+        result[at, $1] = $2 == "wrong" ? "wrong" : "right"
     if ($2 == "ok" || $2 == "predicted" || $2 == "wrong")
         ran++
     if ($2 == "wrong" && !((at, $1) in failed)) {
@@ -131,7 +133,7 @@ block && /^  / {
 # Deaths of kernels, and the harness's messages about them.
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
     died = /deadlock| waits? at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
-        /illegal access|out of bounds|stack overflow/ ? "illegal" : "failed"
+        /illegal access|out of bounds|stack overflow|memory ends at/ ? "illegal" : "failed"
     death[++n_deaths] = $0
     next
 }
@@ -201,8 +203,42 @@ function right_ones(    i, n, word, text) {
             text = text (n > 1 ? ", " : "") (n_fails > 1 ? word[2] " in " : "") word[1]
     }
     if (!n)
-        return n_fails && n_cases > 1 ? "in no case" : ""
+        return n_fails && n_cases > 1 ? "none" : ""
     return text (n > MOST_RIGHT ? " and " n - MOST_RIGHT " more" : "")
+}
+
+# What parts the cases in which VARIANT is wrong from those in which it is right.
+function parted(variant,    i, side, n) {
+    for (i = 1; i <= n_cases; i++)
+        if ((cases[i], variant) in result) {
+            side = result[cases[i], variant]
+            note_case(side, shape[cases[i]])
+            names_of[side] = names_of[side] " " cases[i] " "
+            n[side]++
+        }
+    if (!n["wrong"] || !n["right"])
+        return ""
+    meant = meanings(names_of, n["wrong"] < n["right"] ? "wrong" : "right")
+    return apart()
+}
+
+# What an output that is right says of one that is wrong, in attention and its gradient.
+function innocent(    i, name, wrong, text) {
+    for (i = 1; i <= taken; i++)
+        if (match(kept[i], /^  [a-z]+: [0-9]+ of [0-9]+ elements wrong/)) {
+            split(kept[i], name, /[: ]+/)
+            wrong[name[2]] = name[3] + 0
+            seen[name[2]] = 1
+        }
+    if (wrong["o"] && seen["lse"] && !wrong["lse"])
+        return "lse is right, so a row's scores are, their order aside: what is wrong comes after them, up to the product with V\n"
+    if (wrong["dq"] && seen["dk"] && !wrong["dk"])
+        return "dk is right, so dS is: what is wrong is the product of dS and K that makes dq, or how it is stored\n"
+    if (wrong["dk"] && seen["dq"] && !wrong["dq"])
+        return "dq is right, so dS is: what is wrong is the product of dS and Q that makes dk, or how it is stored\n"
+    if (wrong["dq"] && wrong["dk"] && seen["dv"] && !wrong["dv"])
+        return "dv is right, so P is: what is wrong comes after it, in dS\n"
+    return ""
 }
 
 function say_case(at,    text) {
@@ -258,10 +294,13 @@ END {
             if (++others <= 3)
                 names = names (others > 1 ? ", " : "") word[2] " in " word[1]
         }
+    if (!checks)
+        printf "%s%s", innocent(), parted(substr(first, index(first, " ") + 1))
     right = checks ? "" : right_ones()
     if (others)
         print "fails too: " names (others > 3 ? " and " others - 3 " more" : "") \
             (right == "" ? "" : "; passes: " right)
     else if (right != "")
         print "passes: " right
+    printf "%s", meant
 }

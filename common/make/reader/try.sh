@@ -60,14 +60,14 @@ say() {
     if [ "$code:$only:$state" = 0::right ]; then
         echo "make next goes on; make $step solution sets yours beside the step's own"
     fi
-    [ "$code" != 0 ] || [ -z "$only" ] || set -- "$* (only what ARGS names was tried)"
+    [ "$code" != 0 ] || [ -z "$only" ] || set -- "$* (only what ARGS names was tried: $step is right when make $step try says so)"
     echo "$step try: $*"
     exit "$code"
 }
 
 # digest MODE FILE [OPTION]
 digest() {
-    awk -v "mode=$1" ${3:+-v "$3"} -f common/make/reader/try.awk "$2"
+    awk -v "mode=$1" ${3:+-v "$3"} -f common/make/reader/shapes.awk -f common/make/reader/try.awk "$2"
 }
 
 # The seed that the program drew, for the other programs to use; and the place of the failure.

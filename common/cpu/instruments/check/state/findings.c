@@ -221,6 +221,9 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (f->sides == 2 && (f->side[0].kind == COPY_APART || f->side[1].kind == COPY_APART))
             end = "and nothing orders the two: need a barrier between, in front of the copy or "
                   "behind its wait";
+        else if (f->rule == PENDING_COPY && f->sides == 2 && f->side[0].kind == COPY &&
+                 f->side[1].kind == COPY && symbols_same(&place[0], &place[1]))
+            end = "which both write: need a wait between, or other addresses, sizes or strides";
         const int blocks = f->sides == 2 && f->side[0].block != f->side[1].block && !other;
         if (other) {
             put_access(out, f, 1, &place[1]);
