@@ -14,7 +14,7 @@ namespace heads
 static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int rows)
 {
     tensor_layout of = {};
-    // solution: map -- rank, extents, strides and box of [BH][S][D]; b-flattened.cuh of the step has those of [BH * S][D]
+    // solution: map -- rank, extents, strides, box of [BH][S][D]; b-flattened.cuh is in steps/28-*
     // hint: The head is a dimension of its own here. Which extents has an array [BH][S][D], the
     //     innermost first, and how many strides has a map of three dimensions?
     // hint: stride[0] leads from one row to the next, as in b-flattened.cuh; stride[1] leads from
