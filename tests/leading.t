@@ -39,7 +39,7 @@ tiny_step($tree, "97-rungs", "for this test", "    return second();\n", include 
 spew("$tree/steps/97-rungs/a-second.cuh", "static int second()\n{\n    int code = 1;\n"
     . "    // solution: code -- what ends a program well?\n    // hint: A number.\n    // hint: No other.\n"
     . "    code = 0;\n    // end solution: code\n    return code;\n}\n");
-spew("$tree/chapters/01-last.md", "---\ntitle: The last first\npart: \"I: One\"\n---\n\n::: {.step step=98}\n\n## Tiny `one`\n\n:::\n");
+spew("$tree/chapters/01-last.md", "---\ntitle: The last first\npart: \"I: One\"\n---\n\n::: {.step step=98}\n\n## Tiny `one`\n\nFirst `make step-98 try ARGS=\"--case small\"`, or `make step-97 try ARGS=\"--no\"`.\n\n:::\n");
 spew("$tree/chapters/02-first.md", "---\ntitle: Then the other\npart: \"II: Two\"\n---\n\n::: {.step step=97}\n\n## Rungs\n\n:::\n");
 my $work = "$tree/work";
 
@@ -56,7 +56,7 @@ says(qr/^Exercises 1 to 2 of 3, step 98, tiny; 0 are right\nPart I: One\n/m, "ne
 says(qr{^  to fill in  work/98-tiny\.cu:14: make one nothing\n  to fill in  work/98-tiny\.cu:16: make two nothing$}m, "next: file, line and task");
 like((split /\n/, slurp("$work/98-tiny.cu"))[13], qr{// YOUR CODE: make one nothing}, "next: really that line");
 says(qr{chapter 1, The last first: Tiny one\n +chapters/01-last\.md, line 6 }, "next: its page");
-says(qr/^  try +make step-98 try/m, "next: the command to try it");
+says(qr/^  try +make step-98 try .*\n  at first +make step-98 try ARGS="--case small"\n  stuck/m, "next: the command to try it, and what the chapter tries first");
 in_tree("make list");
 says(qr/^  step-98 .* not begun$/m, "list: a file that nobody has changed is not begun");
 
@@ -189,6 +189,9 @@ for (["1.5", "1.5 1.35 1.65"], ["1.5 +- 20%", "1.5 1.2 1.8"], ["32,768", "32768 
     %r = run("printf '%s\\n' '$_->[0]' | awk -f common/make/reader/answer.awk");
     is($r{out} =~ s/\t/ /gr =~ s/\n//r, $_->[1], "an answer: \"$_->[0]\"");
 }
+
+in_tree("printf '\\n\\n\\n' | make step-98 predict BACKEND=cpu");
+says(qr/^No answer, so nothing is kept\.$/m, "predict: no answer is none");
 
 # --- For a class ----------------------------------------------------------------------------------------------
 spew("$work/97-rungs/a-second.cuh", slurp("$work/97-rungs/a-second.cuh") =~ s/code/value/gr);

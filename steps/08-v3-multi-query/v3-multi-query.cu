@@ -184,7 +184,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         const float *key = own.k + (int64_t)j * a.D;
         float dot[queries] = {};
         COUNT("K rotations", a.R > 0);
-        // solution: share-by -- the same, with load<floats>, rotate_lower and _upper, add_products
+        // solution: share-by -- the same, by load<floats>, rotate_lower, ... of cuda/float4.cuh
         // hint: The difference from share: x, y, c and s are of type floats, which is float or
         //     float4, so an iteration takes width pairs, and the number of queries is the template
         //     parameter queries. By how much does i grow?

@@ -69,4 +69,6 @@ if [ "$chapter" != - ]; then
 fi
 echo "  predict     make step-$step predict      (when you have read as far as \"Predict first\")"
 echo "  try         make step-$step try          (make step-$step watch: at every save)"
+# Cases that the chapter tries first, as all of them may take minutes.
+[ "$chapter" = - ] || grep -o "make step-$step try ARGS=\"[^\"]*\"" "$chapter" | sed 's/^/  at first    /'
 echo "  stuck       make step-$step hint         (make step-$step skip leaves it out)"

@@ -80,6 +80,7 @@ ask() {
     done
     keep "$work/new"
     [ -z "$ended" ] || exit 1
+    [ -s "$work/new" ] || { echo "No answer, so nothing is kept."; exit 0; }
     echo "Kept: make step-$step run and make step-$step count set them beside what is seen; until then FORCE=1 asks again."
 }
 
