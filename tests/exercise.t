@@ -143,7 +143,7 @@ sub fails_as_written {
     my ($ends) = $r{out} =~ /^step-$number try: not right yet: (.*), see above\n\z/m;
     my %first = (
         "its results are wrong" => qr/^  variant \S+: WRONG\n  /m,
-        "what was predicted did not come" => qr/^(?:  variant \S+: NOT as predicted\n  |$number-.*, NOT as predicted: )/m,
+        "results and prediction differ" => qr/^(?:  variant \S+: NOT as predicted\n  |$number-.*, NOT as predicted: )/m,
         "its threads wait for one another for ever" => qr/^kernel .*deadlock: threads? /m,
         "it ended before its results were compared" => qr/^$number-.* (?:failed|refuses)\b/m,
     );
@@ -239,7 +239,7 @@ my @planted = (
     ["a launch that asks for the way again", "36", "forward-small --variant dispatch", qr/\Qof_table.launch(run/,
         sub { "tuned_way(&run->shape).launch(run" }, "right", qr/^  dispatch: fused; /m, "true", ""],
     ["a launch of one way always", "36", "forward-small --variant dispatch", qr/\Qof_table.launch(run/,
-        sub { "fused_way.launch(run" }, qr/what was predicted did not come/,
+        sub { "fused_way.launch(run" }, qr/results and prediction differ/,
         qr/where op-by-op is chosen, launches: 1; \d+ is right$/m, "", ""],
     # Rungs beside the step's file.
     ["a float that four lanes store", "25/by_dq.cuh", "odd --variant by-dq", qr/\QthreadIdx.x % 4 == 0 && row/, sub { "row" },

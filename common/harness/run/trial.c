@@ -117,10 +117,15 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
 {
     bool first = trial == KF_FIRST, kept = !run->poisoned || inputs_kept(run, variant, trial);
     char why[512] = "";
-    int64_t wrong = kf_wrong(run, seen), beyond = 0;
-    for (int i = 0; i < n; i++)
+    int64_t wrong = kf_wrong(run, seen), beyond = 0, unwritten = 0;
+    for (int i = 0; i < n; i++) {
         beyond += seen[i].before + seen[i].after;
+        unwritten += seen[i].unwritten;
+    }
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
+    if (wrong > 0 && !variant->predicted && trial == KF_ON_GRAPH && unwritten > 0)
+        snprintf(why, sizeof why,
+                 "a graph lacks what was not launched on the stream that the variant is given");
     char inexact[256] = "";
     for (int i = 0; i < n && right && !variant->predicted && !inexact[0]; i++)
         kf_is_exact(s->exact, variant->name, run->c->name, &seen[i], inexact, sizeof inexact);

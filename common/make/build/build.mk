@@ -82,7 +82,7 @@ $(CPU)/%.o: common/%.cu $(CPU)/flags | $(CPU)/runtime
 define cpu_object
 	$(call say,cudacc,$(if $1,traced )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@ $(or_remember)
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w -fmax-errors=3,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@ $(or_remember)
 	@$(call own_deps,$(@:.o=.d))
 endef
 

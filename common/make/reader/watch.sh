@@ -16,6 +16,7 @@ while :; do
             tried=$digest
             [ ! -t 1 ] || printf '\033[H\033[2J'
             [ -n "$named" ] || sh common/make/reader/next.sh
+            date '+--- %H:%M:%S'
             "$make" --no-print-directory "step-$step" try
             state=$(sh common/make/reader/states.sh "$step" | cut -f 9)
             if [ -z "$named" ] && [ "$state" = right ]; then
