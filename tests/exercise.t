@@ -260,6 +260,8 @@ my @planted = (
         qr/^    pending copy: copy at .*, which both write: need a wait between, or other addresses, sizes or strides/m, "check", ""],
     ["^ behind a sum without parentheses", "27", "small --variant k-both", qr/\Q + at);/, sub { " + lane_of_b<KEYS>() ^ (n + j * 16) * 2);" },
         qr/a kernel reaches for memory that is not there/, qr/ldmatrix.*the block's shared memory ends at/, "", ""],
+    ["half of an exponent", "07", "D8 --variant v2", qr/\Qfrequency = powf(10000.0f, -2.0f * (float)i\E/, sub { "frequency = powf(10000.0f, -(float)i" },
+        qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
     # It is the producer's, and only consumers' lines have three digits.
     ["a producer that waits for one parity", "29/b-producer.cuh", "odd-long --variant b-producer", qr/\Qemptied = step \/ STAGES % 2 ^ 1/, sub { "emptied = 1" },
         qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrival too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,

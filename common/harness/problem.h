@@ -53,6 +53,29 @@ float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
 
 /* --- References ------------------------------------------------------------------------------- */
 
+/* Mistakes that are often made. A reference is computed with kf_mistake, as far as its problem
+ * knows it: if the outputs of a variant that is wrong agree with that, the mistake has been found.
+ */
+enum kf_mistake {
+    KF_NO_MISTAKE,
+    KF_EXCHANGED,
+    KF_OTHER_WAY,
+    KF_NEIGHBOURS,
+    KF_NOT_ROTATED,
+    KF_QUERIES_NOT_ROTATED,
+    KF_KEYS_NOT_ROTATED,
+    KF_QUERIES_FROM_FIRST,
+    KF_HALF_EXPONENT,
+    KF_ONE_FREQUENCY,
+    KF_NOT_SCALED,
+    KF_NOT_NORMALISED,
+    KF_NOT_MASKED,
+    KF_KEY_LESS,
+    KF_KEY_MORE,
+    KF_MISTAKES
+};
+extern enum kf_mistake kf_mistake;
+
 /* The outputs of a launch become the result that others must match bit for bit. The launch
  * itself has to be verified in another step. */
 void kf_reference_from(kf_run *run, kf_launch *launch);

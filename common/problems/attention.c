@@ -99,8 +99,11 @@ static double probability_error(double score_error, double least_sum, int64_t ke
 
 int64_t kf_visible_keys(const kf_shape *s, int64_t query)
 {
-    int64_t last = s->causal ? s->Sk - s->Sq + query : s->Sk - 1;
-    return last + 1 < 0 ? 0 : last + 1;
+    int64_t keys = s->causal ? s->Sk - s->Sq + query + 1 : s->Sk;
+    keys += (kf_mistake == KF_KEY_MORE) - (kf_mistake == KF_KEY_LESS);
+    if (kf_mistake == KF_NOT_MASKED || keys > s->Sk)
+        return s->Sk;
+    return keys < 0 ? 0 : keys;
 }
 
 kf_cost kf_attention_cost(const kf_case *c)
@@ -130,7 +133,8 @@ typedef struct job {
     double rounding, half_step;    /* of values that are stored between stages; 0 for fp32 */
 } job;
 
-static double load_rotated(const job *j, const float *from, int64_t row, double *to)
+static double load_rotated(const job *j, const float *from, int64_t row, double *to,
+                           enum kf_mistake not_rotated)
 {
     double norm2 = 0.0;
     for (int d = 0; d < j->s->D; d++)
@@ -138,7 +142,7 @@ static double load_rotated(const job *j, const float *from, int64_t row, double 
     for (int d = 0; d < j->s->D; d++)
         to[d] = from[d];
     int half = j->R / 2;
-    if (half > 0)
+    if (half > 0 && kf_mistake != not_rotated)
         kf_rotate(to, j->R, j->cosines + row * half, j->sines + row * half);
     return sqrt(norm2); /* a rotation does not change it */
 }
@@ -148,7 +152,7 @@ static void key_row(void *context, int64_t row)
     const job *j = context;
     int D = j->s->D;
     double *key = j->keys + row * D;
-    j->key_norm[row] = load_rotated(j, j->k + row * D, row % j->s->Sk, key);
+    j->key_norm[row] = load_rotated(j, j->k + row * D, row % j->s->Sk, key, KF_KEYS_NOT_ROTATED);
     for (int d = 0; j->plain_keys && d < D; d++)
         j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
 }
@@ -204,7 +208,7 @@ static double score_row(const job *j, const double *query, double norm, int64_t 
     int64_t first = row / j->s->Sq * j->s->Sk;
     double u = kf_unit_roundoff(KF_F32); /* sums are fp32 for every type */
     double t = j->rounding, stages = (1 + t) * (1 + t) * (1 + t), operands = R > 0 ? 2.0 * t : 0.0;
-    double scale = 1.0 / sqrt((double)D), largest = -INFINITY;
+    double scale = kf_mistake == KF_NOT_SCALED ? 1.0 : 1.0 / sqrt((double)D), largest = -INFINITY;
     for (int64_t i = 0; i < keys; i++) {
         double abs_dot, norms = norm * j->key_norm[first + i];
         score[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
@@ -288,7 +292,9 @@ static void query_row(void *context, int64_t row)
         return;
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(3 * keys, sizeof *p);
     double *ds = p + keys, *fine = ds + keys, sum = 0.0, least_sum = 0.0;
-    double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
+    int64_t before = kf_mistake == KF_QUERIES_FROM_FIRST ? 0 : s->Sk - s->Sq;
+    double norm =
+        load_rotated(j, j->q + row * D, before + row % s->Sq, query, KF_QUERIES_NOT_ROTATED);
     double largest = score_row(j, query, norm, row, keys, p, ds, fine);
     double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)
@@ -305,6 +311,10 @@ static void query_row(void *context, int64_t row)
             want[d] += p[i] * value[d];
             bound[d] += error * fabs(value[d]);
         }
+    }
+    for (int d = 0; d < D && kf_mistake == KF_NOT_NORMALISED; d++) {
+        want[d] *= sum;
+        bound[d] *= sum;
     }
     for (int d = 0; d < D; d++) /* the result is rounded too */
         bound[d] = (1 + t) * bound[d] + kf_unit_roundoff(j->dtype) * fabs(want[d]) + j->half_step;

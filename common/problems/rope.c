@@ -36,8 +36,13 @@ static void table_row(void *context, int64_t row)
     int half = t->R / 2;
     for (int i = 0; i < half; i++) {
         double angle = (double)(t->pos0 + row) * t->frequency[i];
-        t->cosines[row * half + i] = cos(angle);
-        t->sines[row * half + i] = sin(angle);
+        if (kf_mistake == KF_NOT_ROTATED)
+            angle = 0.0;
+        bool exchanged = kf_mistake == KF_EXCHANGED;
+        t->cosines[row * half + i] = exchanged ? sin(angle) : cos(angle);
+        t->sines[row * half + i] = exchanged                    ? cos(angle)
+                                   : kf_mistake == KF_OTHER_WAY ? -sin(angle)
+                                                                : sin(angle);
     }
 }
 
@@ -45,7 +50,9 @@ void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines)
 {
     double *frequency = kf_alloc(R / 2, sizeof *frequency);
     for (int i = 0; i < R / 2; i++)
-        frequency[i] = kf_rope_angle(1, i, R);
+        frequency[i] = kf_mistake == KF_ONE_FREQUENCY   ? 1.0
+                       : kf_mistake == KF_HALF_EXPONENT ? sqrt(kf_rope_angle(1, i, R))
+                                                        : kf_rope_angle(1, i, R);
     table t = {pos0, R, cosines, sines, frequency};
     kf_parallel(rows, table_row, &t);
     free(frequency);
@@ -54,10 +61,12 @@ void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines)
 void kf_rotate(double *x, int R, const double *cosines, const double *sines)
 {
     int half = R / 2;
+    bool neighbours = kf_mistake == KF_NEIGHBOURS;
     for (int i = 0; i < half; i++) {
-        double a = x[i], b = x[i + half];
-        x[i] = a * cosines[i] - b * sines[i];
-        x[i + half] = b * cosines[i] + a * sines[i];
+        double *first = x + (neighbours ? 2 * i : i), *second = first + (neighbours ? 1 : half);
+        double a = *first, b = *second;
+        *first = a * cosines[i] - b * sines[i];
+        *second = b * cosines[i] + a * sines[i];
     }
 }
 

@@ -174,6 +174,54 @@ static void right_and_wrong(void)
         }
 }
 
+/* What outputs of a bug above, or of the reference with MISTAKE, are taken for. */
+static const char *taken_for(enum bug bug, enum kf_mistake mistake)
+{
+    static const kf_program program = {
+        .step = "00-unit", .setup = kf_attention_setup, .reference = kf_attention_reference};
+    static const kf_case c = {.name = "few-queries", .shape = {1, 2, 3, 40, 32, 32, true, 5}};
+    kf_run run;
+    kf_open(&run, &program, &c, 3);
+    kf_attention_setup(&run);
+    const kf_tensor *o = kf_find(&run, "o");
+    float *got = kf_alloc(o->count, sizeof *got);
+    kf_mistake = mistake;
+    kf_attention_reference(&run);
+    kf_mistake = KF_NO_MISTAKE;
+    for (int64_t i = 0; i < o->count; i++)
+        got[i] = (float)o->want[i];
+    if (bug != NONE)
+        naive32(&run, bug, got);
+    for (int i = 0; i < run.state->n; i++)
+        if (&run.state->slot[i].t == o)
+            run.state->slot[i].raw = got;
+    const char *text = kf_find_mistake(&run);
+    kf_close(&run);
+    return text ? text : "nothing";
+}
+
+static void mistakes(void)
+{
+    static const char *const want[BUGS] = {[POSITION] = "nothing",
+                                           [SCALE] = "scores are not divided by sqrt(D)",
+                                           [MASK] = "a query sees one key more than it should",
+                                           [HALVES] = "nothing",
+                                           [TAIL] = "nothing",
+                                           [ANGLES] = "nothing"};
+    for (int bug = POSITION; bug < BUGS; bug++) {
+        const char *text = taken_for(bug, KF_NO_MISTAKE);
+        ok(strcmp(text, want[bug]) == 0, "%s is taken for: %s", bug_name[bug], text);
+    }
+    for (int m = KF_EXCHANGED; m < KF_MISTAKES; m++) {
+        const char *text = taken_for(NONE, m);
+        bool other = strcmp(text, "nothing") != 0;
+        for (int before = KF_EXCHANGED; before < m; before++)
+            other &= text != taken_for(NONE, before);
+        ok(other, "mistake %d is taken for no other: %s", m, text);
+    }
+    ok(strcmp(taken_for(NONE, KF_NO_MISTAKE), "nothing") == 0, "right outputs for none");
+}
+
 static void sampling(void)
 {
     enum { HEADS = 3, ROWS = 1000 };
@@ -348,6 +396,7 @@ int main(void)
     right_and_wrong();
     fp32_angles();
     rows_without_keys();
+    mistakes();
     sampling();
     for (int dtype = KF_F16; dtype <= KF_BF16; dtype++) {
         double good = low_precision_wrong(dtype, false), bad = low_precision_wrong(dtype, true);

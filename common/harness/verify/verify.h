@@ -82,6 +82,11 @@ void kf_dump_write(FILE *to, const char *variant, const char *case_name, const k
 /* The elements of the last head, one digit each: 0 right, 1 wrong, 2 NaN or infinite. */
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
+/* --- mistakes.c ------------------------------------------------------------------------------- */
+/* What makes the outputs of a small case, as they have been fetched, what they are; NULL if no
+ * mistake of problem.h does. Only for outputs o and y: other references call kernels. */
+const char *kf_find_mistake(const kf_run *run);
+
 /* --- exactness.c ------------------------------------------------------------------------------ */
 typedef struct kf_exactness kf_exactness;
 kf_exactness *kf_exactness_find(const char *step); /* "03" */

@@ -1,0 +1,73 @@
+/* mistakes.c: which mistake makes the outputs what they are? A reference is computed with each that
+ * its problem knows, and compared with them. */
+#include "harness/verify/verify.h"
+#include <string.h>
+
+enum kf_mistake kf_mistake;
+
+/* Above so many products of an output and a key, references would take longer than the variants. */
+enum { MOST_WORK = 1 << 25 };
+
+static const char *const texts[KF_MISTAKES] = {
+    [KF_EXCHANGED] = "cosine and sine are exchanged",
+    [KF_OTHER_WAY] = "pairs are rotated the other way round",
+    [KF_NEIGHBOURS] = "neighbours are rotated as pairs",
+    [KF_NOT_ROTATED] = "nothing is rotated",
+    [KF_QUERIES_NOT_ROTATED] = "queries are not rotated",
+    [KF_KEYS_NOT_ROTATED] = "keys are not rotated",
+    [KF_QUERIES_FROM_FIRST] = "the first query has the position of the first key",
+    [KF_HALF_EXPONENT] = "pair i has the frequency base^(-i / R), half of its exponent",
+    [KF_ONE_FREQUENCY] = "all pairs have the frequency 1, as if a division were one of integers",
+    [KF_NOT_SCALED] = "scores are not divided by sqrt(D)",
+    [KF_NOT_NORMALISED] = "probabilities are not divided by their sum",
+    [KF_NOT_MASKED] = "nothing is masked",
+    [KF_KEY_LESS] = "a query sees one key less than it should",
+    [KF_KEY_MORE] = "a query sees one key more than it should"};
+
+/* Whether the outputs of RUN are right by the reference that OTHER has. */
+static bool all_right(const kf_run *run, const kf_run *other)
+{
+    bool right = true;
+    for (int i = 0; i < run->state->n && right; i++) {
+        if (run->state->slot[i].role != KF_OUTPUT)
+            continue;
+        kf_diagnosis seen;
+        kf_compare(&other->state->slot[i].t, run->state->slot[i].raw, &seen);
+        right = seen.wrong == 0;
+        kf_diagnosis_free(&seen);
+    }
+    return right;
+}
+
+/* Whether the reference is of a problem that knows mistakes, and little work. */
+static bool is_known(const kf_run *run)
+{
+    int64_t work = 0;
+    bool known = false;
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        if (slot->role != KF_OUTPUT)
+            continue;
+        known |= strcmp(slot->t.name, "o") == 0 || strcmp(slot->t.name, "y") == 0;
+        work += slot->t.count * run->shape.Sk;
+    }
+    return known && work <= MOST_WORK;
+}
+
+const char *kf_find_mistake(const kf_run *run)
+{
+    const kf_program *program = run->state->program;
+    const char *text = NULL;
+    for (int m = 1; m < KF_MISTAKES && !text && is_known(run); m++) {
+        kf_run other;
+        kf_open(&other, program, run->c, run->seed);
+        other.extra_error = run->extra_error;
+        program->setup(&other);
+        kf_mistake = m;
+        program->reference(&other);
+        kf_mistake = KF_NO_MISTAKE;
+        text = all_right(run, &other) ? texts[m] : NULL;
+        kf_close(&other);
+    }
+    return text;
+}
