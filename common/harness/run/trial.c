@@ -143,12 +143,12 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
                                         : "nothing wrong, as predicted");
     for (int i = 0; i < n && wrong + beyond > 0 && !s->options.json; i++)
         kf_diagnosis_print(stdout, &seen[i], variant->block ? variant->block : s->program->block);
-    const char *mistake = first && !right && !variant->predicted && beyond == 0 && kept &&
-                                  !(run->c->flags & KF_LARGE) && looks++ < MOST_LOOKS
-                              ? kf_find_mistake(run)
-                              : NULL;
-    if (mistake)
-        kf_say("    these are the results if %s\n", mistake);
+    char mistakes[512] = "";
+    if (first && !right && !variant->predicted && beyond == 0 && kept &&
+        !(run->c->flags & KF_LARGE) && looks++ < MOST_LOOKS)
+        kf_find_mistakes(run, mistakes, sizeof mistakes);
+    if (mistakes[0])
+        kf_say("    these are the results if %s\n", mistakes);
     if (why[0])
         kf_say("    prediction: %s\n", why);
     if (inexact[0])

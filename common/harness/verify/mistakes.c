@@ -54,11 +54,11 @@ static bool is_known(const kf_run *run)
     return known && work <= MOST_WORK;
 }
 
-const char *kf_find_mistake(const kf_run *run)
+void kf_find_mistakes(const kf_run *run, char *text, size_t size)
 {
     const kf_program *program = run->state->program;
-    const char *text = NULL;
-    for (int m = 1; m < KF_MISTAKES && !text && is_known(run); m++) {
+    text[0] = '\0';
+    for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES && is_known(run); m++) {
         kf_run other;
         kf_open(&other, program, run->c, run->seed);
         other.extra_error = run->extra_error;
@@ -66,8 +66,9 @@ const char *kf_find_mistake(const kf_run *run)
         kf_mistake = m;
         program->reference(&other);
         kf_mistake = KF_NO_MISTAKE;
-        text = all_right(run, &other) ? texts[m] : NULL;
+        size_t length = strlen(text);
+        if (all_right(run, &other))
+            snprintf(text + length, size - length, "%s%s", length ? ", or if " : "", texts[m]);
         kf_close(&other);
     }
-    return text;
 }

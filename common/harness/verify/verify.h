@@ -83,9 +83,9 @@ void kf_dump_write(FILE *to, const char *variant, const char *case_name, const k
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
 /* --- mistakes.c ------------------------------------------------------------------------------- */
-/* What makes the outputs of a small case, as they have been fetched, what they are; NULL if no
- * mistake of problem.h does. Only for outputs o and y: other references call kernels. */
-const char *kf_find_mistake(const kf_run *run);
+/* The mistakes of problem.h that make the outputs of a small case, as they have been fetched, what
+ * they are; "" if none does. Only for outputs o and y: other references call kernels. */
+void kf_find_mistakes(const kf_run *run, char *text, size_t size);
 
 /* --- exactness.c ------------------------------------------------------------------------------ */
 typedef struct kf_exactness kf_exactness;
