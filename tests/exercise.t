@@ -401,7 +401,7 @@ proved("what try.sh says", [@writing], sub {
         my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
         like($r{out}, qr/passes: .*\n\Q$line\E\(check/m, "what the inputs are: $line") or diag($r{out});
     }
-    # What all wrong cases have and no right one: "shape status", and what is said.
+    # Facts of all wrong cases and of no right one: "shape status", and the line.
     for ([["B=1 S=8 D=8 R=8 ok", "B=1 S=9 D=16 R=8 wrong", "B=1 S=8 D=8 R=4 wrong"], "every wrong case: R < D; every right one: R = D\n"],
         [["B=1 Sq=8 Sk=9 D=8 ok", "B=1 Sq=8 Sk=9 D=8 pos0=5 causal wrong", "B=1 Sq=8 Sk=9 D=8 pos0=7 causal wrong"],
             "every wrong case: causal; every right one: not causal\nevery wrong case: pos0 > 0; every right one: pos0 = 0\n"],

@@ -164,7 +164,7 @@ endef
 # --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings, and so may an exercise where code is left out: they are not shown.
 reader = $(filter try-%,$(@F))
-# What does not compile is wrong: `make list` remembers it.
+# A file that does not compile is wrong, and `make list` says so.
 or_remember = $(if $(reader),|| sh common/make/reader/try.sh --uncompiled $(tried))
 # A program in work/ also finds files that lie beside the step; the exercise's own copies of them come first.
 tried = $(basename $(@F:try-%=%))

@@ -69,7 +69,7 @@ function apart(    i, n, f, text, fact, key) {
     return text
 }
 
-# What the inputs of a case are, by a word of its name; common/problems/flash.h and attention.h make them.
+# The inputs of a case, by a word of its name; common/problems/flash.h and attention.h make them.
 function meaning_of(word) {
     return word == "ones" ? "v is 1, so only the sum of a row's probabilities shows" : \
         word == "one-hot" ? "a query gives one key all of its probability, so a row of o is a row of v" : \

@@ -207,7 +207,7 @@ function right_ones(    i, n, word, text) {
     return text (n > MOST_RIGHT ? " and " n - MOST_RIGHT " more" : "")
 }
 
-# What parts the cases in which VARIANT is wrong from those in which it is right.
+# The facts that part the cases in which VARIANT is wrong from those in which it is right.
 function parted(variant,    i, side, n) {
     for (i = 1; i <= n_cases; i++)
         if ((cases[i], variant) in result) {
@@ -222,7 +222,7 @@ function parted(variant,    i, side, n) {
     return apart()
 }
 
-# What an output that is right says of one that is wrong, in attention and its gradient.
+# A right output says this of a wrong one, in attention and its gradient.
 function innocent(    i, name, wrong, text) {
     for (i = 1; i <= taken; i++)
         if (match(kept[i], /^  [a-z]+: [0-9]+ of [0-9]+ elements wrong/)) {
