@@ -113,7 +113,7 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_tr
 }
 
 /* For a mistake, in so many wrong results: each takes as long as some references. */
-enum { MOST_LOOKS = 4 };
+enum { MOST_LOOKS = 2 };
 static int looks;
 
 static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
