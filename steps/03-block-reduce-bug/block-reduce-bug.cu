@@ -99,7 +99,7 @@ static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, si
     int length =
         snprintf(why, size,
                  "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
-                 (long long)not_finite, max_is_right ? ", and none wrong where it is right" : "",
+                 (long long)not_finite, max_is_right ? ", and none wrong in columns predicted right" : "",
                  (long long)seen->nonfinite);
     if (other >= 0 && length < (int)size) {
         static const char *const names[] = {"right", "too large", "not finite"};
