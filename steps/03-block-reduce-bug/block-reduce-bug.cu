@@ -96,11 +96,11 @@ static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, si
         as_expected = as_expected && (expected != RIGHT || !max_is_right || wrong == 0);
         other = other < 0 && !as_expected ? d : other;
     }
-    int length =
-        snprintf(why, size,
-                 "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
-                 (long long)not_finite, max_is_right ? ", and none wrong in columns predicted right" : "",
-                 (long long)seen->nonfinite);
+    int length = snprintf(
+        why, size,
+        "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
+        (long long)not_finite, max_is_right ? ", and none wrong in columns predicted right" : "",
+        (long long)seen->nonfinite);
     if (other >= 0 && length < (int)size) {
         static const char *const names[] = {"right", "too large", "not finite"};
         snprintf(why + length, size - length,
