@@ -149,7 +149,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         kf_find_mistakes(run, mistakes, sizeof mistakes);
     if (mistakes[0])
         kf_say("    these are the results if %s\n", mistakes);
-    if (why[0])
+    if (why[0] && variant->predicted)
         kf_say("    prediction: %s\n", why);
     if (inexact[0])
         kf_say("    %s\n", inexact);

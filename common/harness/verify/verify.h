@@ -84,7 +84,7 @@ void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const 
 
 /* --- mistakes.c ------------------------------------------------------------------------------- */
 /* The mistakes of problem.h that make the outputs of a small case, as they have been fetched, what
- * they are; "" if none does. Only for outputs o and y: other references call kernels. */
+ * they are; "" if none does. Only of outputs o, lse and y. */
 void kf_find_mistakes(const kf_run *run, char *text, size_t size);
 
 /* --- exactness.c ------------------------------------------------------------------------------ */

@@ -69,30 +69,17 @@ function apart(    i, n, f, text, fact, key) {
     return text
 }
 
-# The inputs of a case, by a word of its name; common/problems/flash.h and attention.h make them.
-function meaning_of(word) {
-    return word == "ones" ? "v is 1, so only the sum of a row's probabilities shows" : \
-        word == "one-hot" ? "a query gives one key all of its probability, so a row of o is a row of v" : \
-        word == "integers" ? "a query gives 1, 2, 4 or 8 keys the same probability, and the others none" : \
-        word == "rising" ? "scores grow with the key, so each tile raises the row maximum" : \
-        word == "falling" ? "scores fall with the key, so the first tile has the row maximum" : \
-        word == "steep" ? "queries are 64 times as large, so one key has most of the probability" : \
-        word == "negative" ? "all scores are near -128" : \
-        word == "outliers" ? "some keys are 4 times as large, and their values 32 times" : \
-        word == "one-key" ? "there is one key, and its probability is 1" : \
-        word == "no-key" ? "some queries see no key" : ""
-}
-
-# Of the side with fewer cases, words that no case of the other side has, with their meaning: three at most.
+# Of the side with fewer cases, words of names that no case of the other side has, with their meaning: three at most.
 # names[SIDE] has the names of its cases, each between blanks.
-function meanings(names, few,    words, n, i, many, found, text) {
+function meanings(names, few,    many, i, word, found, text) {
     many = few == "wrong" ? "right" : "wrong"
-    n = split("ones one-hot integers rising falling steep negative outliers one-key no-key", words, " ")
-    for (i = 1; i <= n && found < 3; i++)
-        if (has_word(names[few], words[i]) && !has_word(names[many], words[i])) {
-            text = text "  " words[i] ": " meaning_of(words[i]) "\n"
+    for (i = 1; i <= n_meanings && found < 3; i++) {
+        word = substr(MEANING[i], 1, index(MEANING[i], ":") - 1)
+        if (has_word(names[few], word) && !has_word(names[many], word)) {
+            text = text "  " MEANING[i] "\n"
             found++
         }
+    }
     return text
 }
 
@@ -103,4 +90,17 @@ function has_word(names, word) {
     return names ~ "[ -]" word "[ -]"
 }
 
-BEGIN { split("Sk Sq D R H B", NUMBER, " ") }
+BEGIN {
+    split("Sk Sq D R H B", NUMBER, " ")
+    # The inputs of a case, by a word of its name; common/problems/flash.h and attention.h make them.
+    n_meanings = split("ones: v is 1, so only the sum of a row's probabilities shows|" \
+        "one-hot: a query gives one key all of its probability, so a row of o is a row of v|" \
+        "integers: a query gives 1, 2, 4 or 8 keys the same probability, and the others none|" \
+        "rising: scores grow with the key, so each tile raises the row maximum|" \
+        "falling: scores fall with the key, so the first tile has the row maximum|" \
+        "steep: queries are 64 times as large, so one key has most of the probability|" \
+        "negative: all scores are near -128|" \
+        "outliers: some keys are 4 times as large, and their values 32 times|" \
+        "one-key: there is one key, and its probability is 1|" \
+        "no-key: some queries see no key", MEANING, "|")
+}

@@ -223,7 +223,7 @@ function parted(variant,    i, side, n) {
 }
 
 # A right output says this of a wrong one, in attention and its gradient.
-function innocent(    i, name, wrong, text) {
+function innocent(    i, name, wrong, seen) {
     for (i = 1; i <= taken; i++)
         if (match(kept[i], /^  [a-z]+: [0-9]+ of [0-9]+ elements wrong/)) {
             split(kept[i], name, /[: ]+/)
