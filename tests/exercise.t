@@ -262,6 +262,8 @@ my @planted = (
         qr/a kernel reaches for memory that is not there/, qr/ldmatrix.*the block's shared memory ends at/, "", ""],
     ["half of an exponent", "07", "D8 --variant v2", qr/\Qfrequency = powf(10000.0f, -2.0f * (float)i\E/, sub { "frequency = powf(10000.0f, -(float)i" },
         qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
+    ["a mask without the query's own key", "21", "small-causal --variant flash", qr/a\.Sk - a\.Sq \+ query \+ 1\)/, sub { "a.Sk - a.Sq + query)" },
+        qr/its results are wrong/, qr/^    these are the results if a query sees one key less than it should$/m, "true", ""],
     # It is the producer's, and only consumers' lines have three digits.
     ["a producer that waits for one parity", "29/b-producer.cuh", "odd-long --variant b-producer", qr/\Qemptied = step \/ STAGES % 2 ^ 1/, sub { "emptied = 1" },
         qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrival too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,

@@ -67,10 +67,10 @@ static double difference_from_other(const kf_run *run)
 }
 
 /* A plain fp32 implementation with a rounded table, as a kernel would do it; and its bugs. */
-enum bug { NONE, POSITION, SCALE, MASK, HALVES, TAIL, ANGLES, BUGS, FP32_ANGLES };
+enum bug { NONE, POSITION, SCALE, MASK, HALVES, TAIL, ANGLES, NO_SUM, BUGS, FP32_ANGLES };
 static const char *const bug_name[] = {
-    "none",           "position off by one", "missing scale",  "mask off by one",
-    "halves swapped", "last row skipped",    "wrong frequency"};
+    "none",           "position off by one", "missing scale",   "mask off by one",
+    "halves swapped", "last row skipped",    "wrong frequency", "no division"};
 
 static void rotate32(float *x, const kf_shape *s, int position, enum bug bug)
 {
@@ -119,7 +119,7 @@ static void naive32(const kf_run *run, enum bug bug, float *o)
             float dot = 0;
             for (int j = 0; j <= last; j++)
                 dot += p[j] * kf_find(run, "v")->host[(key0 + j) * D + d];
-            o[row * D + d] = last < 0 ? 0.0f : dot / sum;
+            o[row * D + d] = last < 0 ? 0.0f : bug == NO_SUM ? dot : dot / sum;
         }
     }
     free(q);
@@ -174,14 +174,16 @@ static void right_and_wrong(void)
         }
 }
 
-/* What outputs of a bug above, or of the reference with MISTAKE, are taken for. */
-static const char *taken_for(enum bug bug, enum kf_mistake mistake)
+/* What outputs of a bug above, or of the reference with MISTAKE, are taken for. The first WRONG of
+ * them are something else. */
+static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, double extra_error)
 {
     static const kf_program program = {
         .step = "00-unit", .setup = kf_attention_setup, .reference = kf_attention_reference};
     static const kf_case c = {.name = "few-queries", .shape = {1, 2, 3, 40, 32, 32, true, 5}};
     kf_run run;
     kf_open(&run, &program, &c, 3);
+    run.extra_error = extra_error;
     kf_attention_setup(&run);
     const kf_tensor *o = kf_find(&run, "o");
     float *got = kf_alloc(o->count, sizeof *got);
@@ -189,9 +191,11 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake)
     kf_attention_reference(&run);
     kf_mistake = KF_NO_MISTAKE;
     for (int64_t i = 0; i < o->count; i++)
-        got[i] = (float)o->want[i];
+        got[i] = (float)(o->want[i] + 0.9 * o->bound[i]);
     if (bug != NONE)
         naive32(&run, bug, got);
+    for (int i = 0; i < wrong; i++)
+        got[i] += 1.0f;
     for (int i = 0; i < run.state->n; i++)
         if (&run.state->slot[i].t == o)
             run.state->slot[i].raw = got;
@@ -204,15 +208,16 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake)
 static void mistakes(void)
 {
     static const char *const want[BUGS] = {[SCALE] = "scores are not divided by sqrt(D)",
-                                           [MASK] = "a query sees one key more than it should"};
+                                           [MASK] = "a query sees one key more than it should",
+                                           [NO_SUM] = "probabilities are not divided by their sum"};
     for (int bug = POSITION; bug < BUGS; bug++) {
-        const char *text = taken_for(bug, KF_NO_MISTAKE);
+        const char *text = taken_for(bug, KF_NO_MISTAKE, 0, 0.0);
         ok(strcmp(text, want[bug] ? want[bug] : "") == 0, "%s is taken for: %s", bug_name[bug],
            text);
     }
     static char seen[KF_MISTAKES][512];
     for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES; m++) {
-        snprintf(seen[m], sizeof seen[m], "%s", taken_for(NONE, m));
+        snprintf(seen[m], sizeof seen[m], "%s", taken_for(NONE, m, 0, 0.0));
         int same = 0;
         for (int before = KF_NO_MISTAKE + 1; before < m; before++)
             same += strcmp(seen[m], seen[before]) == 0;
@@ -220,7 +225,14 @@ static void mistakes(void)
          * vectors are, their product is that of the other way round. */
         ok(seen[m][0] && same == (m == KF_OTHER_WAY), "mistake %d is taken for: %s", m, seen[m]);
     }
-    ok(taken_for(NONE, KF_NO_MISTAKE)[0] == '\0', "right outputs are taken for no mistake");
+    ok(taken_for(NONE, KF_NO_MISTAKE, 0, 0.0)[0] == '\0', "right outputs are taken for no mistake");
+    ok(kf_mistake == KF_NO_MISTAKE, "later references have no mistake");
+    ok(taken_for(NONE, KF_NOT_SCALED, 1, 0.0)[0] == '\0',
+       "nor are those of one with an error more");
+    ok(strcmp(taken_for(NONE, KF_NOT_SCALED, 0, 1e-3), want[SCALE]) == 0,
+       "the variant's extra error is allowed");
+    ok(taken_for(NONE, KF_KEY_LESS, 0, 0.3)[0] == '\0',
+       "bounds that allow everything name nothing");
 }
 
 static void sampling(void)
