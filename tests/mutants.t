@@ -112,6 +112,9 @@ sub files_of
     } };
 }
 
+# A hint may quote the line it leads to. Other lines keep their numbers.
+sub without_hints { return $_[0] =~ s{^[ \t]*// hint: .*\n(?:[ \t]*//    .*\n)*}{"\n" x ($& =~ tr/\n//)}gmer }
+
 # Returns (passed, line): the line is the evidence, or what went wrong.
 sub try_mutant
 {
@@ -122,9 +125,8 @@ sub try_mutant
     for my $edit (@edits) {
         my $file = $edit->{file};
         $text{$file} //= slurp_if($file) // return (0, "there is no $file");
-        # A hint may quote the line it leads to.
-        $text{$file} =~ s{^[ \t]*// hint: .*\n(?:[ \t]*//    .*\n)*}{"\n" x ($& =~ tr/\n//)}gme;
-        my ($old, $new) = map { s/\\n/\n/gr } @$edit{qw(old new)};
+        my ($old, $new) = map { without_hints(s/\\n/\n/gr) } @$edit{qw(old new)};
+        $text{$file} = without_hints($text{$file});
         my $times = () = $text{$file} =~ /\Q$old\E/g;
         return (0, "no longer applies: its text stands $times times in $file") if $times != 1;
         $text{$file} =~ s/\Q$old\E/$new/;
