@@ -264,6 +264,16 @@ my @planted = (
         qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
     ["a mask without the query's own key", "21", "small-causal --variant flash", qr/a\.Sk - a\.Sq \+ query \+ 1\)/, sub { "a.Sk - a.Sq + query)" },
         qr/its results are wrong/, qr/^    these are the results if a query sees one key less than it should$/m, "true", ""],
+    # Which quarter of an operand is where.
+    ["rows of P in the place of keys", "22/e-registers.cuh", "small --variant e-registers", qr/\Q[2 * n][2], s[2 * n][3]);\E(\n.*)\Q[2 * n + 1][0], s[2 * n + 1][1]);/,
+        sub { "[2 * n + 1][0], s[2 * n + 1][1]);$1\[2 * n][2], s[2 * n][3]);" }, qr/its results are wrong/,
+        qr/^    these are the results if in each 16 x 16 of P registers 0, 1, 2, 3 held what belongs in 0, 2, 1, 3 \(/m, "true", ""],
+    ["half of P", "22/e-registers.cuh", "small --variant e-registers", qr/p\[2\] = .*\n.*p\[3\] = .*/, sub { "p[2] = p[3] = 0;" },
+        qr/its results are wrong/, qr/^    these are the results if in each 16 x 16 of P registers .* 0, 1, none, none \(/m, "true", ""],
+    ["a lane's row for the other operand", "27", "small --variant k-both", qr/\Qlane_of_b<KEYS>() ^ (n/, sub { "lane_of_a<KEYS>() ^ (n" },
+        qr/its results are wrong/, qr/^    these are the results if in each 16 x 16 of k registers .* 0, 2, 1, 3 \(/m, "true", ""],
+    ["the first keys of a tile always", "27", "small --variant k-both", qr/\Qlane_of_b<KEYS>() ^ (n + j * 16)/, sub { "lane_of_b<KEYS>() ^ (j * 16)" },
+        qr/its results are wrong/, qr/^    these are the results if of each 64 keys of k the first 32 were taken twice$/m, "true", ""],
     # It is the producer's, and only consumers' lines have three digits.
     ["a producer that waits for one parity", "29/b-producer.cuh", "odd-long --variant b-producer", qr/\Qemptied = step \/ STAGES % 2 ^ 1/, sub { "emptied = 1" },
         qr/it ended before its results were compared/, qr/^mbarrier: .* 1 arrival too many on .*; called at work\/\S+\/b-producer\.cuh:\d\d;/m,

@@ -116,6 +116,26 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_tr
 enum { MOST_LOOKS = 2 };
 static int looks;
 
+/* Which mistake makes the outputs what they are, or which order of operands the first that is
+ * wrong. */
+static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text, size_t size)
+{
+    kf_find_mistakes(run, text, size);
+    for (int i = 0; i < run->state->n && !text[0] && run->find_order; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        const kf_tensor *t = &slot->t;
+        if (slot->role != KF_OUTPUT)
+            continue;
+        const kf_diagnosis *of = seen++;
+        if (of->wrong == 0)
+            continue;
+        int64_t first = 0;
+        for (int axis = 0; axis < t->n_axes; axis++)
+            first = first * t->dim[axis] + of->first[axis];
+        run->find_order(run, t, slot->raw, first, text, size);
+    }
+}
+
 static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
                          const kf_diagnosis *seen, int n, enum kf_trial trial)
 {
@@ -146,7 +166,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     char mistakes[512] = "";
     if (first && !right && !variant->predicted && beyond == 0 && kept &&
         !(run->c->flags & KF_LARGE) && looks++ < MOST_LOOKS)
-        kf_find_mistakes(run, mistakes, sizeof mistakes);
+        find_mistake(run, seen, mistakes, sizeof mistakes);
     if (mistakes[0])
         kf_say("    these are the results if %s\n", mistakes);
     if (why[0] && variant->predicted)

@@ -1,6 +1,7 @@
 /* mistakes.c: which mistake makes the outputs what they are? A reference is computed with each that
  * its problem knows, and compared with them. */
 #include "harness/verify/verify.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum kf_mistake kf_mistake;
@@ -24,17 +25,59 @@ static const char *const texts[KF_MISTAKES] = {
     [KF_KEY_LESS] = "a query sees one key less than it should",
     [KF_KEY_MORE] = "a query sees one key more than it should"};
 
-/* Whether the outputs of RUN are right by the reference that OTHER has. */
-static bool all_right(const kf_run *run, const kf_run *other)
+/* Memory for the references of all outputs; exchanged with what `was` has. */
+typedef struct references {
+    double *want[KF_MAX_TENSORS], *bound[KF_MAX_TENSORS];
+    bool *checked[KF_MAX_TENSORS];
+} references;
+
+static void exchange(const kf_run *run, references *other)
 {
+    for (int i = 0; i < run->state->n; i++) {
+        kf_tensor *t = &run->state->slot[i].t;
+        const kf_tensor was = *t;
+        if (run->state->slot[i].role != KF_OUTPUT)
+            continue;
+        t->want = other->want[i];
+        t->bound = other->bound[i];
+        t->checked = other->checked[i];
+        other->want[i] = was.want;
+        other->bound[i] = was.bound;
+        other->checked[i] = was.checked;
+    }
+}
+
+/* Whether the outputs are right by a reference with this mistake. */
+static bool all_right(const kf_run *run, enum kf_mistake mistake)
+{
+    kf_run other = *run;
+    references with = {0};
     bool right = true;
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_tensor *t = &run->state->slot[i].t;
+        if (run->state->slot[i].role != KF_OUTPUT)
+            continue;
+        with.want[i] = kf_alloc(t->count, sizeof *with.want[i]);
+        with.bound[i] = kf_alloc(t->count, sizeof *with.bound[i]);
+        with.checked[i] = kf_alloc(t->rows, sizeof *with.checked[i]);
+    }
+    exchange(run, &with);
+    kf_mistake = mistake;
+    run->state->program->reference(&other);
+    kf_mistake = KF_NO_MISTAKE;
     for (int i = 0; i < run->state->n && right; i++) {
         if (run->state->slot[i].role != KF_OUTPUT)
             continue;
         kf_diagnosis seen;
-        kf_compare(&other->state->slot[i].t, run->state->slot[i].raw, &seen);
+        kf_compare(&run->state->slot[i].t, run->state->slot[i].raw, &seen);
         right = seen.wrong == 0;
         kf_diagnosis_free(&seen);
+    }
+    exchange(run, &with);
+    for (int i = 0; i < run->state->n; i++) {
+        free(with.want[i]);
+        free(with.bound[i]);
+        free(with.checked[i]);
     }
     return right;
 }
@@ -58,24 +101,13 @@ static bool is_known(const kf_run *run)
 
 void kf_find_mistakes(const kf_run *run, char *text, size_t size)
 {
-    const kf_program *program = run->state->program;
     int found = 0;
     text[0] = '\0';
-    if (!is_known(run))
-        return;
-    for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES; m++) {
-        kf_run other;
-        kf_open(&other, program, run->c, run->seed);
-        other.extra_error = run->extra_error;
-        program->setup(&other);
-        kf_mistake = m;
-        program->reference(&other);
-        kf_mistake = KF_NO_MISTAKE;
-        size_t length = strlen(text);
-        if (all_right(run, &other))
+    for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES && is_known(run); m++)
+        if (all_right(run, m)) {
+            size_t length = strlen(text);
             snprintf(text + length, size - length, "%s%s", found++ ? ", or if " : "", texts[m]);
-        kf_close(&other);
-    }
+        }
     if (found > 2) /* within bounds that are this wide any outputs would be */
         text[0] = '\0';
 }
