@@ -169,7 +169,7 @@ static void multiply(const product *p, bool of_a, int side, const int source[2],
 /* Where the two quarters of one side come from. changed: how many are not their own, -1: unknown.
  */
 typedef struct origin {
-    int source[2], changed;
+    int source[2], moved, changed;
     bool transposed;
 } origin;
 
@@ -179,9 +179,11 @@ static origin origin_of(const product *p, bool of_a, int side)
     origin best = {.changed = -1};
     bool alone = false;
     for (int i = 0; i < 2 * SOURCES * SOURCES; i++) {
-        origin o = {{i / SOURCES % SOURCES, i % SOURCES}, 0, i >= SOURCES * SOURCES};
+        origin o = {.source = {i / SOURCES % SOURCES, i % SOURCES},
+                    .transposed = i >= SOURCES * SOURCES};
         double value[SIDE][SIDE];
-        o.changed = (o.source[0] != right[0]) + (o.source[1] != right[1]) + 2 * o.transposed;
+        o.moved = (o.source[0] != right[0]) + (o.source[1] != right[1]);
+        o.changed = o.moved + 2 * o.transposed;
         if (best.changed >= 0 && o.changed > best.changed)
             continue;
         multiply(p, of_a, side, o.source, o.transposed, value);
@@ -229,7 +231,7 @@ static bool find_quarters(const product *p, bool of_a, char *text, size_t size)
     append(text, size, "in each 16 x 16 of %s", of_a ? p->a_name : p->b_name);
     if (transposed)
         append(text, size, " each quarter of 8 x 8 was transposed");
-    if (o[0].changed + o[1].changed == 4 * transposed) /* and that is all */
+    if (transposed && o[0].moved + o[1].moved == 0)
         return true;
     append(text, size, "%s registers 0, 1, 2, 3 held what belongs in", transposed ? ", and" : "");
     for (int r = 0; r < QUARTERS; r++) {

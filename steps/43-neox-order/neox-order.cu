@@ -186,6 +186,21 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
 }
 // end snippet: predict
 
+// Another order changes the last bits of some elements of layer 1, another sum changes all.
+static const char *what_is_other(const kf_run *run, const kf_diagnosis *seen)
+{
+    const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
+    if (neox_other_bits(run, launch_case<regrouped_layer>) == 0) {
+        return ": the bits of regrouped, which adds attention and x first";
+    }
+    return hidden->wrong_at[0][1] < hidden->total / hidden->tensor->dim[0]
+               ? ": only some elements of layer 1 are other, so the terms are right, their order "
+                 "not"
+               : ": all elements of layer 1 are other, so a term is missing or added twice (layer "
+                 "0 "
+                 "is the embedding of what was said before: it follows from the text)";
+}
+
 // The same bits, by the hand-written add, which runs as often as in regrouped. A plain add gives
 // these bits, too.
 static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -196,8 +211,8 @@ static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size
     const int64_t wrong = kf_wrong(run, seen);
     snprintf(why, size,
              "predicted the bits of plain, by %d hand-written adds; seen %lld elements other, %d "
-             "hand-written adds",
-             due, (long long)wrong, calls);
+             "hand-written adds%s",
+             due, (long long)wrong, calls, wrong > 0 ? what_is_other(run, seen) : "");
     return wrong == 0 && calls == due;
 }
 

@@ -131,7 +131,7 @@ static void by_name(void)
     ok(kf_wrong(&run, seen) == 5, "wrong elements are summed over the outputs, and only them");
     kf_close(&run);
     ok(dies(misspelt_output,
-            "harness: step 00-unit has no tensor named secnod; its setup function declares them\n"),
+            "harness: step 00-unit has no tensor named secnod; it has x, first, between, second\n"),
        "a misspelt output ends the program with a line");
     ok(dies(input_as_output, "harness: tensor x of step 00-unit is no output, and nothing has been "
                              "compared; its outputs are first, second\n"),
@@ -140,7 +140,7 @@ static void by_name(void)
                                "has been compared; its outputs are first, second\n"),
        "scratch memory is no output");
     ok(dies(misspelt_tensor,
-            "harness: step 00-unit has no tensor named frist; its setup function declares them\n"),
+            "harness: step 00-unit has no tensor named frist; it has x, first, between, second\n"),
        "a misspelt tensor ends the program with a line");
     ok(dies(other_type, "harness: tensor second of step 00-unit is f16, asked for as f32\n"),
        "so does one of another type");
@@ -315,7 +315,7 @@ static void wrong_by_another(void)
                                 "has been compared; its outputs are half, y\n"),
        "nor is scratch memory");
     ok(dies(misspelt_by_another,
-            "harness: step 00-unit has no tensor named Y; its setup function declares them\n"),
+            "harness: step 00-unit has no tensor named Y; it has x, between, half, y\n"),
        "nor what is misspelt");
 }
 

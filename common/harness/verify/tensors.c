@@ -105,8 +105,14 @@ kf_tensor *kf_find(const kf_run *run, const char *name)
     kf_tensor *t = look_for(run, name);
     if (t)
         return t;
-    kf_die(KF_WRONG, "step %s has no tensor named %s; its setup function declares them",
-           run->state->program->step, name);
+    char names[512] = "none";
+    for (int i = 0; i < run->state->n; i++) {
+        size_t length = i ? strlen(names) : 0;
+        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
+                 run->state->slot[i].t.name);
+    }
+    kf_die(KF_WRONG, "step %s has no tensor named %s; it has %s", run->state->program->step, name,
+           names);
 }
 
 void kf_may_write(kf_run *run, const char *name)

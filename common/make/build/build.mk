@@ -61,6 +61,8 @@ CPU_INCLUDE := -Icommon/cpu/include -Icommon
 CPU_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror $(CPU_INCLUDE) $(CFLAGS)
 # -g1: lines and functions, which instruments name; all of -g would be a third of the time of g++.
 CPU_CXXFLAGS := -O2 -g1 -Wall -Wextra -Icommon $(CXXFLAGS)
+# Of a reader's file: three errors at most, and the one warning of what is seldom meant: "a + b ^ c".
+READER_CXXFLAGS := -O2 -g1 -Icommon -fmax-errors=3 $(CXXFLAGS)
 CPU_HARNESS := $(HARNESS_OBJECTS:%=$(CPU)/%)
 CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
 
@@ -82,7 +84,8 @@ $(CPU)/%.o: common/%.cu $(CPU)/flags | $(CPU)/runtime
 define cpu_object
 	$(call say,cudacc,$(if $1,traced )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w -fmax-errors=3,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@ $(or_remember)
+	$(quiet)$(if $(reader),sh common/make/reader/compile.sh) $(CUDACC) $1 \
+	    $(if $(reader),$(READER_CXXFLAGS) $(if $1,-w,-Wparentheses),$(CPU_CXXFLAGS) -Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@ $(or_remember)
 	@$(call own_deps,$(@:.o=.d))
 endef
 

@@ -76,9 +76,11 @@ static void add_call(struct place *place, const char *file, int line, int is_sta
         place->caller_line = line;
         return;
     }
-    const enum whose now = whose(file);
-    if (now > whose(place->file) && (!place->caller || now > whose(place->caller)) &&
-        (!place->own || now > whose(place->own))) {
+    const enum whose now = whose(file), first = whose(place->file);
+    const int is_readers_helper = now == READERS && first == READERS && !place->own;
+    const int is_others = now > first && (!place->caller || now > whose(place->caller)) &&
+                          (!place->own || now > whose(place->own));
+    if (is_readers_helper || is_others) {
         free(place->own);
         place->own = need_memory(strdup(file), "the name of a file");
         place->own_line = line;
