@@ -438,6 +438,15 @@ check: 2 findings
 check: 1 finding, 1 warning
 END
 
+# A wait that leaves the group which is read next is named; no wait, or one that comes later, is not.
+%r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-copy.cu -o $dir/pending"); # of $cudacc: --check
+is($r{code}, 0, "copies that are waited for too late") or diag($r{err});
+%r = run("$dir/pending last_group fault");
+like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S+pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
+    "the wait that leaves a group in flight") or diag($r{err});
+%r = run("$dir/pending no_wait fault");
+like($r{err}, qr/^pending copy: .*, before the wait for the copy\b/m, "and where there is none") or diag($r{err});
+
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");

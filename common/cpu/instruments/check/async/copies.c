@@ -13,12 +13,20 @@
 
 enum { LINES = 4096 };
 
+/* A wait for all but the latest `left` groups, made when `groups` had been committed. */
+struct wait {
+    uint32_t code; /* 0: none */
+    int left;
+    uint64_t groups;
+};
+
 struct touch {
     shadow_entry r; /* 0: none */
     enum kind kind;
     int64_t at;
     uintptr_t p;
     unsigned bytes;
+    struct wait before; /* the last of the copy's thread */
 };
 
 static struct copy {
@@ -32,7 +40,8 @@ static struct copy {
 int pending_copies;
 static int n_copies = 1; /* 0 is none */
 static uint32_t done, first[MAX_THREADS], last[MAX_THREADS];
-static uint64_t groups[MAX_THREADS]; /* that the thread has committed */
+static uint64_t groups[MAX_THREADS];   /* that the thread has committed */
+static struct wait waits[MAX_THREADS]; /* the last of each thread */
 static uint32_t
     writer[ARENA / 4]; /* of each shadow cell of shared memory, the copy that is to write it */
 static uint32_t readers[LINES]; /* how many copies read a line of 16 bytes that hashes to it */
@@ -50,14 +59,17 @@ static void report(const struct copy *c, const struct touch *t, enum rule rule)
                                                   : READ,
                              code_in(c->issued), thread_of(c->issued), order.block},
                             {t->kind, code_in(t->r), thread_of(t->r), order.block}};
-    finding_add(rule, order.kernel, sides, 2, t->bytes,
-                is_shared ? shared_at(t->p) : object_at(t->p), t->p, NULL);
+    int finding = finding_add(rule, order.kernel, sides, 2, t->bytes,
+                              is_shared ? shared_at(t->p) : object_at(t->p), t->p, NULL);
+    if (rule == PENDING_COPY && t->before.code && c->group < t->before.groups)
+        finding_left_by(finding, t->before.code, t->before.left);
 }
 
 static void touched(struct copy *c, int thread, int64_t at, uintptr_t p, unsigned bytes,
                     enum kind kind, uint32_t code)
 {
-    struct touch t = {entry_of(thread, code, kind == ATOMIC), kind, at, p, bytes};
+    struct touch t = {
+        entry_of(thread, code, kind == ATOMIC), kind, at, p, bytes, waits[thread_of(c->issued)]};
     if (thread == thread_of(c->issued)) {
         report(c, &t, PENDING_COPY);
         return;
@@ -186,6 +198,7 @@ void trace_async_wait(struct worker *w, int lane, int pending)
         first[thread] = copies[i].next;
         finish(i, 1);
     }
+    waits[thread] = (struct wait){statement[thread], pending, groups[thread]};
     if (proxy_used)
         proxy_copied(thread, waited);
 }
@@ -204,4 +217,5 @@ void pending_block(void)
             first[thread] = copies[i].next;
             finish(i, 0);
         }
+    memset(waits, 0, sizeof waits);
 }

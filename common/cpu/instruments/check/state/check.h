@@ -41,8 +41,10 @@ struct side {
 /* --- findings.c: what was found, until it is reported ----------------------------------------- */
 
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
-void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
-                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+/* Of a pending copy: the wait that left it in flight, with the latest `groups` groups. */
+void finding_left_by(int finding, uint32_t wait, int groups);
 /* The code `read` has read at p, where nothing was written, and now it is written. */
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 extern int kernels_ran;        /* or there was nothing to find */

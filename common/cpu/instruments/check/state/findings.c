@@ -16,6 +16,8 @@ struct finding {
     uint3 grid, shape;
     struct side side[2]; /* the second of an uninitialised read: who has written there since */
     int sides, written_later;
+    uint32_t wait; /* of a pending copy, that left the latest `left` groups in flight, or 0 */
+    int left;
     unsigned bytes;
     struct object object; /* .what is NULL for none */
     uintptr_t p;
@@ -26,6 +28,7 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[RULES], printed_by_host;
 static int warnings; /* lines of the last printing that are no findings */
+enum { PLACES = 4 }; /* of a finding: its sides, the object's, and a wait */
 static const struct {
     const char *name;
     enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
@@ -55,8 +58,8 @@ static void *kept(void *p)
     return need_memory(p, "the findings of check");
 }
 
-void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
-                 unsigned bytes, const struct object *object, uintptr_t p, const char *text)
+int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                unsigned bytes, const struct object *object, uintptr_t p, const char *text)
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
@@ -65,7 +68,7 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
-            return;
+            return i;
         }
     }
     findings = kept(realloc(findings, (size_t)(n_findings + 1) * sizeof *findings));
@@ -84,6 +87,16 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     if (text && strncmp(text, rules[rule].name, name) == 0 && strncmp(text + name, ": ", 2) == 0)
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
+    return n_findings - 1;
+}
+
+void finding_left_by(int finding, uint32_t wait, int groups)
+{
+    struct finding *f = &findings[finding];
+    if (f->times > 1)
+        return;
+    f->wait = wait;
+    f->left = groups;
 }
 
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer)
@@ -254,6 +267,10 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                 put_index(out, " of block", f->side[1].block, f->grid);
             fprintf(out, " at %s:%d", place[1].file, place[1].line);
             put_calls(out, " (", &place[1], ")");
+        } else if (f->wait) {
+            fprintf(out, ", left in flight by the wait at %s:%d", place[3].file, place[3].line);
+            put_calls(out, " (", &place[3], ")");
+            fprintf(out, ", which leaves the latest %d group%s", f->left, plural(f->left));
         } else if (end) {
             fprintf(out, ", %s", end);
         }
@@ -302,10 +319,10 @@ static int reported_with_another(int i, const struct place *places)
     for (int k = 0; k < n_findings; k++)
         if (rule == SAME_VALUE)
             reported |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
-                        same_pair(&places[3 * i], &places[3 * k]);
+                        same_pair(&places[PLACES * i], &places[PLACES * k]);
         else if (rule == BOUNDS && findings[i].text)
             reported |= findings[k].rule == BOUNDS && !findings[k].text &&
-                        symbols_same(&places[3 * i], &places[3 * k]);
+                        symbols_same(&places[PLACES * i], &places[PLACES * k]);
     return reported;
 }
 
@@ -313,19 +330,20 @@ int findings_print(FILE *out)
 {
     int n = n_findings, distinct = 0;
     warnings = 0;
-    uint32_t *codes = kept(calloc((size_t)n * 3 + 1, sizeof *codes));
-    struct place *places = kept(calloc((size_t)n * 3 + 1, sizeof *places));
+    uint32_t *codes = kept(calloc((size_t)n * PLACES + 1, sizeof *codes));
+    struct place *places = kept(calloc((size_t)n * PLACES + 1, sizeof *places));
     for (int i = 0; i < n; i++) {
-        codes[3 * i] = findings[i].side[0].code;
-        codes[3 * i + 1] = findings[i].side[1].code;
-        codes[3 * i + 2] = findings[i].object.site;
+        codes[PLACES * i] = findings[i].side[0].code;
+        codes[PLACES * i + 1] = findings[i].side[1].code;
+        codes[PLACES * i + 2] = findings[i].object.site;
+        codes[PLACES * i + 3] = findings[i].wait;
     }
     if (n)
-        symbols_find(codes, 3 * n, places);
+        symbols_find(codes, PLACES * n, places);
     memset(of_rule, 0, sizeof of_rule);
     for (int i = 0; i < n; i++)
         for (int k = i + 1; k < n && findings[i].times; k++)
-            if (same_line(&findings[i], places + 3 * i, &findings[k], places + 3 * k)) {
+            if (same_line(&findings[i], places + PLACES * i, &findings[k], places + PLACES * k)) {
                 findings[i].times += findings[k].times;
                 findings[k].times = 0;
             }
@@ -336,7 +354,7 @@ int findings_print(FILE *out)
         struct finding *f = &findings[i];
         if (f->written_later != round / n || !f->times || reported_with_another(i, places))
             continue; /* reported in the other round, or with another */
-        put(out, f, places + 3 * i);
+        put(out, f, places + PLACES * i);
         if (f->times > 1)
             fprintf(out, " (%" PRIu64 " times)", f->times);
         fputc('\n', out);
@@ -344,7 +362,7 @@ int findings_print(FILE *out)
         distinct += counts(f->rule);
         warnings += !counts(f->rule);
     }
-    symbols_free(places, 3 * n);
+    symbols_free(places, PLACES * n);
     for (int i = 0; i < n; i++)
         free(findings[i].kernel), free(findings[i].text);
     free(codes), free(places), free(findings);
