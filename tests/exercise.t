@@ -241,6 +241,8 @@ my @planted = (
     ["a launch of one way always", "36", "forward-small --variant dispatch", qr/\Qof_table.launch(run/,
         sub { "fused_way.launch(run" }, qr/results and prediction differ/,
         qr/where op-by-op is chosen, launches: 1; \d+ is right$/m, "", ""],
+    ["a step of one that is two", "06", "D128 --variant v1-float4-one", qr/\Qwide == ONE_STEP ? 1 : 2/, sub { "2" },
+        qr/its results are right, and it does not do what the task asks/, qr/^  work\/06-v1-float4\.cu: ONE_STEP is not in score_keys_by/m, "true", ""],
     # Rungs beside the step's file.
     ["a float that four lanes store", "25/by_dq.cuh", "odd --variant by-dq", qr/\QthreadIdx.x % 4 == 0 && row/, sub { "row" },
         qr/its results are right, and it does not do what the task asks/,
@@ -268,6 +270,9 @@ my @planted = (
     ["rows of P in the place of keys", "22/e-registers.cuh", "small --variant e-registers", qr/\Q[2 * n][2], s[2 * n][3]);\E(\n.*)\Q[2 * n + 1][0], s[2 * n + 1][1]);/,
         sub { "[2 * n + 1][0], s[2 * n + 1][1]);$1\[2 * n][2], s[2 * n][3]);" }, qr/its results are wrong/,
         qr/^    these are the results if in each 16 x 16 of P registers 0, 1, 2, 3 held what belongs in 0, 2, 1, 3 \(/m, "true", ""],
+    ["blocks of P that overlap", "22/e-registers.cuh", "small --variant e-registers", qr/p\[0\] = pack(?s:.*?)p\[3\] = .*/,
+        sub { $& =~ s/2 \* n/n/gr }, qr/its results are wrong/,
+        qr/^    these are the results if keys of P were taken 16 at a time, and each 16 began 8 further on$/m, "true", ""],
     ["half of P", "22/e-registers.cuh", "small --variant e-registers", qr/p\[2\] = .*\n.*p\[3\] = .*/, sub { "p[2] = p[3] = 0;" },
         qr/its results are wrong/, qr/^    these are the results if in each 16 x 16 of P registers .* 0, 1, none, none \(/m, "true", ""],
     ["a lane's row for the other operand", "27", "small --variant k-both", qr/\Qlane_of_b<KEYS>() ^ (n/, sub { "lane_of_a<KEYS>() ^ (n" },

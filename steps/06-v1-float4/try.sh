@@ -1,6 +1,15 @@
 #!/bin/sh
-# try.sh PROGRAM COUNT: does v1-float4-k load its table 4 bytes at a time? Fewer loads are no reason to
+# try.sh PROGRAM COUNT: is there anything of ONE_STEP? How far a loop is unrolled shows in no count, so the text is
+# looked at. And does v1-float4-k load its table 4 bytes at a time? Fewer loads are no reason to
 # refuse a solution, but this variant is there to show what they cost.
+yours=work/06-v1-float4.cu
+[ ! -f $yours ] || awk '/^static .*score_keys_by\(/ { inside = 1 }
+    inside && /ONE_STEP/ && !/^ *\/\// { found = 1 }
+    /^}/ { inside = 0 }
+    END { exit !found }' $yours || {
+    echo "  $yours: ONE_STEP is not in score_keys_by, so v1-float4-one is the kernel of v1-float4 again"
+    exit 1
+}
 case $2 in build/cpu/*) ;; *) exit 0 ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/try-06.XXXXXX")
 trap 'rm -rf "$work"' EXIT
