@@ -474,7 +474,7 @@ spew("$dir/examples.cu", "${source}int main(int, char **v)\n{\n$calls}\n");
 is("$r{code} $r{err}", "0 ", "the examples compile");
 for (@examples) {
     my ($name, $printed) = @$_;
-    %r = run("cd $dir && ./examples '$name'", CUDACPU_LEAKS => undef, CUDACPU_SUMS => 1);
+    %r = run("cd $dir && ./examples '$name'", CUDACPU_LEAKS => undef, CUDACPU_SUMS => 1, CUDACPU_UNREAD => $name eq "never read");
     is("$r{code}: " . $r{err} =~ s/^(?:check: |kernel ).*\n//mgr, $printed, "the example of: $name");
 }
 my ($counters) = slurp("$root/common/cpu/include/cpu/trace.h") =~ /(#define CPU_COUNTER_LIST.*?)#define/s;

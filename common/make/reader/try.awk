@@ -124,6 +124,13 @@ table && NF == 6 {
     next
 }
 
+# What the reader's own lines write and nobody reads is of interest where results are wrong.
+checks && /^ *never read: / {
+    if (/ work\//)
+        add($0)
+    next
+}
+
 block && /^  / {
     if (bad && first == at " " name)
         add($0)

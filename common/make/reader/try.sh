@@ -86,7 +86,7 @@ explain() {
     [ "$kind $failing_variant" != "prediction -" ] || return
     [ "$failing_variant" = - ] && failing_variant=
     # shellcheck disable=SC2086
-    $check --seed "$seed" --case "$failing_case" \
+    CUDACPU_UNREAD=1 $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
     digest failed "$work/check" checks=1 | grep -v '^case \|^fails too: \|^passes: \|^leak: \|repeats it$' |

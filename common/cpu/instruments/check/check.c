@@ -85,8 +85,10 @@ void trace_block(struct worker *w, uint64_t place)
 {
     races_end();
     pending_block();
+    unread_block_ended();
     proxy_block();
     registers_block();
+    unread_block_begins(w);
     cached_load.left = 0;
     order_block(place);
     mbarriers_forget();
@@ -98,6 +100,8 @@ void trace_launch_end(struct launch *l)
 {
     races_end();
     pending_block();
+    unread_block_ended();
+    unread_launch_ended();
     proxy_block();
     registers_block();
 }

@@ -121,6 +121,12 @@ void memory_broken(void); /* a kernel was stopped: from then on nothing can be f
 void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
 void memory_name(void *p, const char *name);
 
+/* --- unread.c: shared memory that is written and never read ----------------------------------- */
+
+void unread_block_ended(void);
+void unread_block_begins(const struct worker *w);
+void unread_launch_ended(void);
+
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 
 /* A thread's vector clock, beyond what its warp has in common. known[t]: what thread t did before

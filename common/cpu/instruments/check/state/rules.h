@@ -34,6 +34,9 @@ RULE(STALE_LOAD, "stale load", ALWAYS,
      .end = "and ld.global.nc, __ldg or a texture may find what was there before")
 RULE(SAME_VALUE, "same value written", NEVER,
      "Two threads that nothing orders write the same value to the same place.")
+RULE(UNREAD, "never read", NEVER,
+     "Shared memory is written, and no block of the launch reads it afterwards.",
+     .end = "and no block of this launch reads it")
 RULE(PENDING_COPY, "pending copy", ALWAYS,
      "An access touches memory that an asynchronous copy still reads or writes.",
      .end = "before the wait for the copy")

@@ -1,0 +1,73 @@
+/* check: shared memory that a launch writes, and that none of its blocks reads afterwards. It
+ * breaks no rule; where results are wrong, it shows what was left out. CUDACPU_UNREAD=1 asks for
+ * it.
+ *
+ * Blocks are looked at when they end: what a cell's last access was, the shadow memory knows. What
+ * bulk copies and wgmma read it does not, so of a launch that uses them nothing is said. */
+#include "instruments/check/state/check.h"
+
+static struct cell {
+    uint32_t code;
+    int thread;
+    uint64_t block;
+    int is_read;
+} cells[ARENA / 4];
+static uintptr_t arena;
+static int is_unknown; /* a block has used the async proxy */
+
+static int is_wanted(void)
+{
+    static int wanted = -1;
+    if (wanted < 0) {
+        const char *asked = getenv("CUDACPU_UNREAD");
+        wanted = asked && *asked == '1';
+    }
+    return wanted;
+}
+
+void unread_block_ended(void)
+{
+    if (!is_wanted() || !arena)
+        return;
+    is_unknown |= proxy_used;
+    for (size_t i = 0; i < ARENA / 4; i++) {
+        const struct shadow_cell *c = &shadow[ARENA_AT / 4 + i];
+        struct cell *mine = &cells[i];
+        const int is_read =
+            when_of(c->read[0]) >= order.block_start || when_of(c->read[1]) >= order.block_start;
+        if (when_of(c->write) < order.block_start && !is_read)
+            continue;
+        mine->is_read |= is_read;
+        if (!mine->code)
+            *mine =
+                (struct cell){code_in(c->write), thread_of(c->write), order.block, mine->is_read};
+    }
+}
+
+void unread_block_begins(const struct worker *w)
+{
+    arena = (uintptr_t)w->arena;
+}
+
+/* One finding for each statement that has written: where the first such bytes are, and how many. */
+void unread_launch_ended(void)
+{
+    for (size_t i = 0; i < ARENA / 4 && arena && is_wanted(); i++) {
+        const struct cell first = cells[i];
+        unsigned bytes = 0;
+        if (!first.code || first.is_read || is_unknown)
+            continue;
+        for (size_t k = i; k < ARENA / 4; k++)
+            if (cells[k].code == first.code && !cells[k].is_read) {
+                bytes += 4;
+                cells[k].code = 0;
+            }
+        const struct side side = {WRITE, first.code, first.thread, first.block};
+        const uintptr_t p = arena + 4 * i;
+        finding_add(UNREAD, order.kernel, &side, 1, bytes, shared_at(p), p, NULL);
+    }
+    if (arena && is_wanted())
+        memset(cells, 0, sizeof cells);
+    arena = 0;
+    is_unknown = 0;
+}
