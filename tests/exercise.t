@@ -266,6 +266,12 @@ my @planted = (
         qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
     ["a mask without the query's own key", "21", "small-causal --variant flash", qr/a\.Sk - a\.Sq \+ query \+ 1\)/, sub { "a.Sk - a.Sq + query)" },
         qr/its results are wrong/, qr/^    these are the results if a query sees one key less than it should$/m, "true", ""],
+    # What nobody reads, of the inputs and of what the reader's lines write.
+    ["dimensions beyond R as if there were none before", "11", "head --variant v6", qr/\Qd = p + half + member * (D - R)/, sub { "d = p + member * (D - R)" },
+        qr/its results are wrong/, qr/^    never read: columns 1984-2047 of 0-2047 of the input k$/m, "check", ""],
+    ["the first chunk's query in each chunk", "11", "head --variant v6", qr/\Qdot += query[p] * (key/, sub { "dot += query[i] * (key" },
+        qr/its results are wrong/,
+        qr/^    never read: write at \S+ \(called from work\/11-v6-dimension-tiles\.cu:\d+\) .*: 3584 bytes at offset 512 of the dynamic part .*, and no block of this launch reads it$/m, "check", ""],
     # Which quarter of an operand is where.
     ["rows of P in the place of keys", "22/e-registers.cuh", "small --variant e-registers", qr/\Q[2 * n][2], s[2 * n][3]);\E(\n.*)\Q[2 * n + 1][0], s[2 * n + 1][1]);/,
         sub { "[2 * n + 1][0], s[2 * n + 1][1]);$1\[2 * n][2], s[2 * n][3]);" }, qr/its results are wrong/,
@@ -425,6 +431,8 @@ proved("what try.sh says", [@writing], sub {
         [["B=1 S=8 D=8 R=8 ok", "B=1 S=65 D=8 R=8 wrong", "B=1 S=64 D=8 R=8 ok", "B=1 Sq=3 Sk=70 D=8 R=8 wrong"], "every wrong case: Sk >= 65; every right one: Sk <= 64\n"],
         [["B=1 S=8 D=8 R=8 ok", "B=1 S=1 D=8 R=8 wrong", "B=1 S=4 D=8 R=8 ok", "B=1 S=9 D=8 R=8 refused"],
             "every wrong case: Sk <= 1; every right one: Sk >= 4\nevery wrong case: Sq <= 1; every right one: Sq >= 4\n"],
+        [["B=1 S=8 D=256 ok", "B=1 S=8 D=128 wrong", "B=1 S=9 D=512 ok", "B=1 S=1 D=128 ok", "B=1 S=9 D=2176 wrong"],
+            "every wrong case: D is no multiple of 256; every right one: it is\n"],
         [["B=1 S=8 D=8 R=8 ok", "B=1 S=8 D=8 R=8 wrong"], ""], [["B=1 S=8 D=8 R=8 wrong", "B=1 S=9 D=8 R=8 wrong"], ""]) {
         my ($shapes, $line) = @$_;
         my $n = 0;

@@ -347,6 +347,29 @@ static void map(void)
     ok(strcspn(line, "\n") == 2 * COLUMNS - 1, "one digit a column");
 }
 
+static void never_read(void)
+{
+    static bool marks[COUNT];
+    static const char *const want[] = {
+        "", "    never read: columns 3, 126-127 of 0-127 of the input o\n",
+        "    never read: heads 1 of 0-3 of the input o\n    never read: columns 3, 126-127 of "
+        "0-127 of "
+        "the input o\n",
+        ""};
+    for (int step = 0; step < 4; step++) {
+        for (int64_t i = 0; i < COUNT; i++) {
+            const int64_t head = i / (ROWS * COLUMNS), column = i % COLUMNS;
+            marks[i] = step == 3 || (step > 0 && (column == 3 || column > 125)) ||
+                       (step == 2 && head == 1) || i == 77;
+        }
+        char text[512] = "";
+        FILE *memory = fmemopen(text, sizeof text, "w");
+        kf_unread_print(memory, o, marks);
+        fclose(memory);
+        ok(strcmp(text, want[step]) == 0, "never read, %d: %s", step, text);
+    }
+}
+
 int main(void)
 {
     run = unit_attention(&shape, 1);
@@ -356,6 +379,7 @@ int main(void)
     digits();
     counts();
     map();
+    never_read();
     batches();
     ranges();
     shapes();

@@ -22,6 +22,7 @@ static const struct cpu_instrument instrument = {
     .mark_unwritten = memory_mark_unwritten,
     .name_memory = memory_name,
     .sums_in_order = sums_in_order,
+    .unread = unread_memory,
 };
 #else
 #include "cpu/trace.h"

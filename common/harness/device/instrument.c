@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "cpu/include/cpu/trace.h"
 #include "harness/device/device.h"
+#include <stdlib.h>
 
 #ifndef CUDA_CPU_BACKEND
 const struct cpu_instrument *cpu_instrument(void)
@@ -33,6 +34,18 @@ void kf_sums_in_order(bool asked)
 {
     if (kf_instrument() == KF_CHECK)
         cpu_instrument()->sums_in_order(asked);
+}
+
+bool kf_unread(const kf_tensor *tensor, bool *marks)
+{
+    const size_t bytes = (size_t)kf_tensor_bytes(tensor), size = kf_dtype_size(tensor->dtype);
+    unsigned char *words = kf_alloc((int64_t)bytes / 4 + 1, 1);
+    const bool known =
+        kf_instrument() == KF_CHECK && cpu_instrument()->unread(tensor->device, bytes, words);
+    for (int64_t i = 0; i < tensor->count && known; i++)
+        marks[i] = words[(size_t)i * size / 4];
+    free(words);
+    return known;
 }
 
 kf_findings kf_take_findings(const char *class_name)

@@ -187,12 +187,28 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     return right ? "predicted" : "wrong";
 }
 
+/* Of inputs, what the launch never read. */
+static void say_unread(const kf_run *run)
+{
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        if (slot->role != KF_INPUT || slot->made || slot->t.count == 0)
+            continue;
+        bool *marks = kf_alloc(slot->t.count, sizeof *marks);
+        if (kf_unread(&slot->t, marks))
+            kf_unread_print(stdout, &slot->t, marks);
+        free(marks);
+    }
+}
+
 /* Whether --check found in this launch what the variant predicts, and nothing else. */
 static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t wrong)
 {
     const char *must = variant->finding;
     kf_findings found = kf_take_findings(must);
     bool right = must ? found.of_class > 0 && found.all == found.of_class : found.all == 0;
+    if (wrong > 0 && !variant->predicted)
+        say_unread(run);
     if (found.all > 0)
         kf_say("  variant %s: %d finding%s%s\n", variant->name, found.all,
                found.all == 1 ? "" : "s", right ? ", as predicted" : "");

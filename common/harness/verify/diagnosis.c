@@ -1,6 +1,7 @@
 /* diagnosis.c: turns the counts of a comparison into findings, one line each. */
 #include "harness/verify/verify.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WARP = 32, MOST_RANGES = 4 };
@@ -139,6 +140,31 @@ static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
         fprintf(to, "all %lld\n", (long long)n);
     else
         fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
+}
+
+void kf_unread_print(FILE *to, const kf_tensor *t, const bool *marks)
+{
+    int64_t inner = t->count, n_marks = 0;
+    for (int64_t i = 0; i < t->count; i++)
+        n_marks += marks[i];
+    if (n_marks == t->count) /* a variant need not use every input */
+        return;
+    for (int axis = 0; axis < t->n_axes; axis++) {
+        const int64_t n = t->dim[axis];
+        inner /= n;
+        int64_t *whole = kf_alloc(n, sizeof *whole);
+        for (int64_t i = 0; i < n; i++)
+            whole[i] = 1;
+        for (int64_t i = 0; i < t->count; i++)
+            whole[i / inner % n] &= marks[i];
+        char where[128];
+        kf_ranges(whole, n, where, sizeof where);
+        const char *word = axis_word(t, axis), *es = strcmp(word, "batch") == 0 ? "es" : "s";
+        if (where[0] && n > 1)
+            fprintf(to, "    never read: %s%s %s of 0-%lld of the input %s\n", word, es, where,
+                    (long long)n - 1, t->name);
+        free(whole);
+    }
 }
 
 static void print_nonfinite(FILE *to, const kf_diagnosis *seen)

@@ -31,15 +31,20 @@ function note_number(side, key, value) {
         greatest[side, key] = value
 }
 
-# note_case(SIDE, LINE): counts a case in.
+# note_case(SIDE, LINE): counts a case in. With one key its probability is 1 whatever the scores: that it is right says
+# nothing.
 function note_case(side, line,    shape, i) {
     read_shape(line, shape)
+    if (side == "right" && shape["Sk"] == 1)
+        return
     note_fact(side, "causal", shape["causal"] ? "causal" : "not causal")
     note_fact(side, "pos0", shape["pos0"] + 0 > 0 ? "pos0 > 0" : "pos0 = 0")
     note_fact(side, "R", "R " compared(shape["R"] + 0, shape["D"]) " D")
     note_fact(side, "Sq", "Sq " compared(shape["Sq"], shape["Sk"]) " Sk")
     for (i = 1; i <= 6; i++)
         note_number(side, NUMBER[i], shape[NUMBER[i]] + 0)
+    for (i = 2; i <= 256; i *= 2)
+        note_fact(side, "D" i, shape["D"] % i ? "no multiple" : "a multiple")
 }
 
 function sides(wrong, right) { return "every wrong case: " wrong "; every right one: " right "\n" }
@@ -66,6 +71,9 @@ function apart(    i, n, f, text, fact, key) {
             continue
         f++
     }
+    for (i = 2; i <= 256 && !f; i *= 2)
+        if (fact_of["wrong", "D" i] == "no multiple" && fact_of["right", "D" i] == "a multiple")
+            return sides("D is no multiple of " i, "it is")
     return text
 }
 

@@ -126,6 +126,7 @@ void memory_name(void *p, const char *name);
 void unread_block_ended(void);
 void unread_block_begins(const struct worker *w);
 void unread_launch_ended(void);
+int unread_memory(const void *p, size_t bytes, uint8_t *marks); /* cpu/trace.h */
 
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 

@@ -13,7 +13,11 @@ static struct cell {
     int is_read;
 } cells[ARENA / 4];
 static uintptr_t arena;
-static int is_unknown; /* a block has used the async proxy */
+static int is_unknown; /* a block of the launch has used the async proxy */
+static int
+    proxies_or_new_time; /* a launch has, or time began anew and earlier reads are forgotten */
+
+static uint32_t latest; /* the time when a block ended */
 
 static int is_wanted(void)
 {
@@ -30,6 +34,8 @@ void unread_block_ended(void)
     if (!is_wanted() || !arena)
         return;
     is_unknown |= proxy_used;
+    proxies_or_new_time |= proxy_used || order.now < latest;
+    latest = order.now;
     for (size_t i = 0; i < ARENA / 4; i++) {
         const struct shadow_cell *c = &shadow[ARENA_AT / 4 + i];
         struct cell *mine = &cells[i];
@@ -70,4 +76,14 @@ void unread_launch_ended(void)
         memset(cells, 0, sizeof cells);
     arena = 0;
     is_unknown = 0;
+}
+
+int unread_memory(const void *p, size_t bytes, uint8_t *marks)
+{
+    if (!is_wanted() || proxies_or_new_time || (uintptr_t)p - region >= region_used)
+        return 0;
+    const struct shadow_cell *c = &shadow[((uintptr_t)p - region) / 4];
+    for (size_t i = 0; i < (bytes + 3) / 4; i++)
+        marks[i] = !c[i].read[0] && !c[i].read[1];
+    return 1;
 }
