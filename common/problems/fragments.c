@@ -6,8 +6,9 @@
  * (PTX ISA, "Matrix Fragments for mma.m16n8k16"; two operands b beside each other). Of 16 rows and
  * 16 columns of the output it is found whether they are those of a product in which each quarter of
  * a, or of b, comes from some quarter of the same block, or is 0, or is transposed; or in which
- * keys 1, 2, 4 .. 64 apart are exchanged or taken twice. An answer counts if all 128 elements of 8
- * rows or columns agree, and no other answer that changes as little does. */
+ * keys 1, 2, 4 .. 64 apart are exchanged or taken twice; or in which sums are not rescaled when the
+ * maximum of a row rises. An answer counts if all 128 elements of 8 rows or columns agree, and no
+ * other answer that changes as little does. */
 #include "flash.h"
 #include <math.h>
 #include <stdarg.h>
@@ -58,13 +59,12 @@ static double factor(const kf_run *run, int64_t head, int64_t query, int64_t key
 }
 
 /* relative [n] of a row of P: a kernel multiplies exp(score - m), m the largest score up to the end
- * of a tile, and divides the output by the sum. So a quarter of another row is not that row's P.
- * Tiles have 64 keys, as in this workbook's kernels. */
-static void set_relative(const double *p, int64_t n, double *relative)
+ * of a tile, and divides the output by the sum. So a quarter of another row is not that row's P. */
+static void set_relative(const double *p, int64_t n, int64_t tile, double *relative)
 {
     double most = 0.0;
-    for (int64_t first = 0; first < n; first += TILE) {
-        const int64_t end = first + TILE < n ? first + TILE : n;
+    for (int64_t first = 0; first < n; first += tile) {
+        const int64_t end = first + tile < n ? first + tile : n;
         for (int64_t i = first; i < end; i++)
             most = fmax(most, p[i]);
         for (int64_t i = first; i < end; i++)
@@ -105,7 +105,7 @@ static product part_of(const kf_run *run, const kf_tensor *t, const void *raw, i
     for (int64_t i = 0; i < SIDE * p.n; i++)
         p.relative[i] = 1.0;
     for (int r = 0; r < p.rows && of_o; r++)
-        set_relative(p.a + r * p.n, p.n, p.relative + r * p.n);
+        set_relative(p.a + r * p.n, p.n, TILE, p.relative + r * p.n);
     for (int64_t i = 0; i < terms; i++)
         for (int c = 0; c < SIDE; c++)
             p.b[i * SIDE + c] = row_of(run, p.b_name, head * terms + i)[p.column + c];
@@ -302,6 +302,45 @@ static bool find_order(const product *p, char *text, size_t size)
     return false;
 }
 
+/* --- What is rescaled when a tile raises the maximum ------------------------------------------ */
+
+enum not_rescaled { OUTPUT, SUM, BOTH, RESCALINGS };
+
+/* o if of each tile's maximum m the factor exp(m before - m) is left out there. */
+static bool lacks_rescaling(const product *p, enum not_rescaled which, int64_t tile)
+{
+    double *relative = kf_alloc(p->n, sizeof *relative), value[SIDE][SIDE] = {0};
+    for (int r = 0; r < p->rows; r++) {
+        const double *a = p->a + r * p->n;
+        double sum = 0.0;
+        set_relative(a, p->n, tile, relative);
+        for (int64_t i = 0; i < p->n; i++) {
+            const double factor = relative[i] / relative[p->n - 1];
+            sum += a[i] * factor;
+            for (int c = 0; c < SIDE; c++)
+                value[r][c] += a[i] * (which == SUM ? 1.0 : factor) * p->b[i * SIDE + c];
+        }
+        for (int c = 0; c < SIDE && which != OUTPUT && sum > 0.0; c++)
+            value[r][c] /= sum;
+    }
+    free(relative);
+    return agrees(p, value, 0, 0, SIDE, SIDE);
+}
+
+static bool find_rescaling(const product *p, char *text, size_t size)
+{
+    static const char *const name[] = {"o is not", "the sum is not", "neither o nor the sum is"};
+    for (int which = 0; which < RESCALINGS && strcmp(p->a_name, "P") == 0; which++)
+        for (int64_t tile = SIDE; tile <= 2 * TILE && tile < p->n; tile *= 2)
+            if (lacks_rescaling(p, which, tile)) {
+                append(text, size,
+                       "%s rescaled when a tile of %lld keys raises the maximum of a row",
+                       name[which], (long long)tile);
+                return true;
+            }
+    return false;
+}
+
 void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
                          char *text, size_t size)
 {
@@ -310,7 +349,8 @@ void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw,
         strcmp(t->name, "lse") == 0)
         return;
     product p = part_of(run, t, raw, wrong);
-    if (!find_order(&p, text, size) && !find_quarters(&p, true, text, size))
+    if (!find_rescaling(&p, text, size) && !find_order(&p, text, size) &&
+        !find_quarters(&p, true, text, size))
         find_quarters(&p, false, text, size);
     free(p.a);
     free(p.b);
