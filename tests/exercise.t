@@ -266,6 +266,10 @@ my @planted = (
         qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
     ["a mask without the query's own key", "21", "small-causal --variant flash", qr/a\.Sk - a\.Sq \+ query \+ 1\)/, sub { "a.Sk - a.Sq + query)" },
         qr/its results are wrong/, qr/^    these are the results if a query sees one key less than it should$/m, "true", ""],
+    ["an output that is not rescaled", "21", "small --variant flash", qr/\Qout[i][c] *= keep;/, sub { ";" }, qr/its results are wrong/,
+        qr/^    these are the results if o is not rescaled when a tile of 64 keys raises the maximum of a row$/m, "true", ""],
+    ["a sum that is not rescaled", "21", "small --variant flash", qr/\Qrow_sum[i] *= keep;/, sub { ";" }, qr/its results are wrong/,
+        qr/^    these are the results if the sum is not rescaled when a tile of 64 keys raises the maximum of a row$/m, "true", ""],
     # What nobody reads, of the inputs and of what the reader's lines write.
     ["dimensions beyond R as if there were none before", "11", "head --variant v6", qr/\Qd = p + half + member * (D - R)/, sub { "d = p + member * (D - R)" },
         qr/its results are wrong/, qr/^    never read: columns 1984-2047 of 0-2047 of the input k$/m, "check", ""],
