@@ -354,7 +354,7 @@ common/cuda/put.cuh:2 (called at work/98-calls.cu:6)
 common/cuda/put.cuh:2 (called at common/cuda/put.cuh:4, from work/98-calls.cu:7)
 common/cuda/put.cuh:1 (called from work/98-calls.cu:8)
 common/cuda/put.cuh:5 (called from work/98-calls.cu:9)
-work/98-calls.cu:3
+work/98-calls.cu:3 (called from work/98-calls.cu:10)
 END
 
 # Findings that differ only in the thread, in which of two threads came first, in the instance of a template or in a number
@@ -442,7 +442,7 @@ END
 %r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-copy.cu -o $dir/pending"); # of $cudacc: --check
 is($r{code}, 0, "copies that are waited for too late") or diag($r{err});
 %r = run("$dir/pending last_group fault");
-like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S+pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
+like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
     "the wait that leaves a group in flight") or diag($r{err});
 %r = run("$dir/pending no_wait fault");
 like($r{err}, qr/^pending copy: .*, before the wait for the copy\b/m, "and where there is none") or diag($r{err});
