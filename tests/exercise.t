@@ -273,6 +273,8 @@ my @planted = (
     # What nobody reads, of the inputs and of what the reader's lines write.
     ["dimensions beyond R as if there were none before", "11", "head --variant v6", qr/\Qd = p + half + member * (D - R)/, sub { "d = p + member * (D - R)" },
         qr/its results are wrong/, qr/^    never read: columns 1984-2047 of 0-2047 of the input k$/m, "check", ""],
+    ["a result that nobody uses", "16", "small --variant four-each", qr/add_four(<<<.*>>>)\(x_cosine, rotated_sine,/, sub { "add_four$1(x_cosine, rotated," },
+        qr/its results are wrong/, qr/^    never read: all of what kernels wrote to rotated_sine$/m, "check", ""],
     ["the first chunk's query in each chunk", "11", "head --variant v6", qr/\Qdot += query[p] * (key/, sub { "dot += query[i] * (key" },
         qr/its results are wrong/,
         qr/^    never read: write at \S+ \(called from work\/11-v6-dimension-tiles\.cu:\d+\) .*: 3584 bytes at offset 512 of the dynamic part .*, and no block of this launch reads it$/m, "check", ""],

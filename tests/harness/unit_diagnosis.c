@@ -352,19 +352,19 @@ static void never_read(void)
     static bool marks[COUNT];
     static const char *const want[] = {
         "", "    never read: columns 3, 126-127 of 0-127 of the input o\n",
-        "    never read: heads 1 of 0-3 of the input o\n    never read: columns 3, 126-127 of "
-        "0-127 of "
-        "the input o\n",
-        ""};
-    for (int step = 0; step < 4; step++) {
+        "    never read: heads 1 of 0-3 of what kernels wrote to o\n"
+        "    never read: columns 3, 126-127 of 0-127 of what kernels wrote to o\n",
+        "", "    never read: all of what kernels wrote to o\n"};
+    for (int step = 0; step < 5; step++) {
         for (int64_t i = 0; i < COUNT; i++) {
             const int64_t head = i / (ROWS * COLUMNS), column = i % COLUMNS;
-            marks[i] = step == 3 || (step > 0 && (column == 3 || column > 125)) ||
+            marks[i] = step > 2 || (step > 0 && (column == 3 || column > 125)) ||
                        (step == 2 && head == 1) || i == 77;
         }
         char text[512] = "";
         FILE *memory = fmemopen(text, sizeof text, "w");
-        kf_unread_print(memory, o, marks);
+        const kf_slot slot = {.t = *o, .role = step % 2 ? KF_INPUT : KF_SCRATCH};
+        kf_unread_print(memory, &slot, marks);
         fclose(memory);
         ok(strcmp(text, want[step]) == 0, "never read, %d: %s", step, text);
     }

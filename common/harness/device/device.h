@@ -43,9 +43,10 @@ enum kf_instrument kf_instrument(void);
 void kf_name_memory(const kf_tensor *tensor);    /* the tensor's name in findings */
 void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
 void kf_sums_in_order(bool asked);               /* findings, where additions come in no order */
-/* marks[i] = true where no kernel has read element i, or its neighbour in the same 4 bytes, since
- * it was written; false: not known. */
-bool kf_unread(const kf_tensor *tensor, bool *marks);
+/* marks[i] = true where no kernel has read element i, or its neighbour in the same 4 bytes; if
+ * `written`, where one has written it and none has read it since. Returns false if that is not
+ * known. */
+bool kf_unread(const kf_tensor *tensor, bool written, bool *marks);
 typedef struct kf_findings {
     int all, of_class;
     char *text; /* one a line; free it */

@@ -36,14 +36,14 @@ void kf_sums_in_order(bool asked)
         cpu_instrument()->sums_in_order(asked);
 }
 
-bool kf_unread(const kf_tensor *tensor, bool *marks)
+bool kf_unread(const kf_tensor *tensor, bool written, bool *marks)
 {
     const size_t bytes = (size_t)kf_tensor_bytes(tensor), size = kf_dtype_size(tensor->dtype);
     unsigned char *words = kf_alloc((int64_t)bytes / 4 + 1, 1);
     const bool known =
         kf_instrument() == KF_CHECK && cpu_instrument()->unread(tensor->device, bytes, words);
     for (int64_t i = 0; i < tensor->count && known; i++)
-        marks[i] = words[(size_t)i * size / 4];
+        marks[i] = words[(size_t)i * size / 4] > written;
     free(words);
     return known;
 }

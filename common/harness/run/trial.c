@@ -187,16 +187,16 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     return right ? "predicted" : "wrong";
 }
 
-/* Of inputs, what the launch never read. */
+/* Of inputs, and of scratch memory that it wrote, what the launch never read. */
 static void say_unread(const kf_run *run)
 {
     for (int i = 0; i < run->state->n; i++) {
         const kf_slot *slot = &run->state->slot[i];
-        if (slot->role != KF_INPUT || slot->made || slot->t.count == 0)
+        if (slot->role == KF_OUTPUT || slot->made || slot->t.count == 0)
             continue;
         bool *marks = kf_alloc(slot->t.count, sizeof *marks);
-        if (kf_unread(&slot->t, marks))
-            kf_unread_print(stdout, &slot->t, marks);
+        if (kf_unread(&slot->t, slot->role == KF_SCRATCH, marks))
+            kf_unread_print(stdout, slot, marks);
         free(marks);
     }
 }

@@ -142,11 +142,15 @@ static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
         fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
 }
 
-void kf_unread_print(FILE *to, const kf_tensor *t, const bool *marks)
+void kf_unread_print(FILE *to, const kf_slot *slot, const bool *marks)
 {
+    const kf_tensor *t = &slot->t;
+    const char *of = slot->role == KF_INPUT ? "the input" : "what kernels wrote to";
     int64_t inner = t->count, n_marks = 0;
     for (int64_t i = 0; i < t->count; i++)
         n_marks += marks[i];
+    if (n_marks == t->count && slot->role != KF_INPUT)
+        fprintf(to, "    never read: all of %s %s\n", of, t->name);
     if (n_marks == t->count) /* a variant need not use every input */
         return;
     for (int axis = 0; axis < t->n_axes; axis++) {
@@ -161,8 +165,8 @@ void kf_unread_print(FILE *to, const kf_tensor *t, const bool *marks)
         kf_ranges(whole, n, where, sizeof where);
         const char *word = axis_word(t, axis), *es = strcmp(word, "batch") == 0 ? "es" : "s";
         if (where[0] && n > 1)
-            fprintf(to, "    never read: %s%s %s of 0-%lld of the input %s\n", word, es, where,
-                    (long long)n - 1, t->name);
+            fprintf(to, "    never read: %s%s %s of 0-%lld of %s %s\n", word, es, where,
+                    (long long)n - 1, of, t->name);
         free(whole);
     }
 }

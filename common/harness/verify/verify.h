@@ -71,8 +71,8 @@ void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
 void kf_look_beyond(const kf_run *run, const kf_slot *slot, kf_diagnosis *seen);
 void kf_diagnosis_free(kf_diagnosis *seen);
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
-/* A line for each axis of which some indices are marked as a whole: "    never read: ...". */
-void kf_unread_print(FILE *to, const kf_tensor *tensor, const bool *marks);
+/* "    never read: ...", a line for each axis of which some indices are marked as a whole. */
+void kf_unread_print(FILE *to, const kf_slot *slot, const bool *marks);
 /* "0-3, 7 and 9-12"; more than a few ranges become a count. */
 void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
 /* A row an index of the first axis: how far that part is off, and how large it is. */

@@ -126,7 +126,7 @@ table && NF == 6 {
 
 # What the reader's own lines write and nobody reads is of interest where results are wrong.
 checks && /^ *never read: / {
-    if (/ work\/| of the input /)
+    if (/ work\/| of (the input|what kernels wrote to) /)
         add($0)
     next
 }

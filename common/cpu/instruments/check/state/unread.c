@@ -84,6 +84,6 @@ int unread_memory(const void *p, size_t bytes, uint8_t *marks)
         return 0;
     const struct shadow_cell *c = &shadow[((uintptr_t)p - region) / 4];
     for (size_t i = 0; i < (bytes + 3) / 4; i++)
-        marks[i] = !c[i].read[0] && !c[i].read[1];
+        marks[i] = c[i].read[0] || c[i].read[1] ? 0 : c[i].write ? 2 : 1;
     return 1;
 }
