@@ -290,7 +290,7 @@ static bool find_order(const product *p, char *text, size_t size)
         for (int64_t apart = 1; apart < p->n && apart <= TILE; apart *= 2)
             if (find_terms(p, TWICE, apart, in_a)) {
                 append(text, size, "of each %lld %s of %s the first %lld were taken twice",
-                       (long long)(2 * apart), p->sum_name, name, (long long)apart);
+                       2 * (long long)apart, p->sum_name, name, (long long)apart);
                 return true;
             }
         if (find_terms(p, HALF_STEPS, TILE, in_a) || find_terms(p, HALF_STEPS, TILE / 2, in_a)) {

@@ -146,7 +146,7 @@ void kf_unread_print(FILE *to, const kf_slot *slot, const bool *marks)
 {
     const kf_tensor *t = &slot->t;
     const char *of = slot->role == KF_INPUT ? "the input" : "what kernels wrote to";
-    int64_t inner = t->count, n_marks = 0;
+    int64_t n_marks = 0;
     for (int64_t i = 0; i < t->count; i++)
         n_marks += marks[i];
     if (n_marks == t->count && slot->role != KF_INPUT)
@@ -155,12 +155,15 @@ void kf_unread_print(FILE *to, const kf_slot *slot, const bool *marks)
         return;
     for (int axis = 0; axis < t->n_axes; axis++) {
         const int64_t n = t->dim[axis];
-        inner /= n;
-        int64_t *whole = kf_alloc(n, sizeof *whole);
+        int64_t *whole = kf_alloc(n, sizeof *whole), inner = 1;
+        for (int further = axis + 1; further < t->n_axes; further++)
+            inner *= t->dim[further];
         for (int64_t i = 0; i < n; i++)
             whole[i] = 1;
-        for (int64_t i = 0; i < t->count; i++)
-            whole[i / inner % n] &= marks[i];
+        for (int64_t at = 0; at < t->count;)
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t k = 0; k < inner; k++)
+                    whole[i] &= marks[at++];
         char where[128];
         kf_ranges(whole, n, where, sizeof where);
         const char *word = axis_word(t, axis), *es = strcmp(word, "batch") == 0 ? "es" : "s";
