@@ -270,7 +270,7 @@ my @planted = (
         qr/^    these are the results if o is not rescaled when a tile of 64 keys raises the maximum of a row$/m, "true", ""],
     ["a sum that is not rescaled", "21", "small --variant flash", qr/\Qrow_sum[i] *= keep;/, sub { ";" }, qr/its results are wrong/,
         qr/^    these are the results if the sum is not rescaled when a tile of 64 keys raises the maximum of a row$/m, "true", ""],
-    # What nobody reads, of the inputs and of what the reader's lines write.
+    # Inputs, scratch and shared memory that nobody reads.
     ["dimensions beyond R as if there were none before", "11", "head --variant v6", qr/\Qd = p + half + member * (D - R)/, sub { "d = p + member * (D - R)" },
         qr/its results are wrong/, qr/^    never read: columns 1984-2047 of 0-2047 of the input k$/m, "check", ""],
     ["a result that nobody uses", "16", "small --variant four-each", qr/add_four(<<<.*>>>)\(x_cosine, rotated_sine,/, sub { "add_four$1(x_cosine, rotated," },

@@ -124,7 +124,7 @@ table && NF == 6 {
     next
 }
 
-# What the reader's own lines write and nobody reads is of interest where results are wrong.
+# Of memory that nobody reads, what the reader's own lines have written, and tensors.
 checks && /^ *never read: / {
     if (/ work\/| of (the input|what kernels wrote to) /)
         add($0)
