@@ -317,7 +317,8 @@ exercise: $(selected:%=exercise-%)
 
 # Verified first, then checked, then counted.
 $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
-	@sh common/make/reader/try.sh step-$* '$<' \
+	@MAKE_OWN='$(MAKE) -s $(CHECKS)/step-$*' OWN_CHECK='$(call checks,$(CHECKS)/step-$*)' \
+	    sh common/make/reader/try.sh step-$* '$<' \
 	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
 

@@ -77,6 +77,19 @@ seed=$(sed -n 's/^.*; --seed \([0-9]*\) repeats it$/\1/p' "$work/run" | head -n 
 where=$(digest where "$work/run")
 kind=${where%% *}
 
+# only_news: leaves out of work/check the memory that the step's own program does not read either: padding, tables for
+# other cases. MAKE_OWN makes that program, OWN_CHECK runs it.
+only_news() {
+    [ -n "$MAKE_OWN" ] && grep -q '^ *never read: ' "$work/check" || return 0
+    # shellcheck disable=SC2086
+    $MAKE_OWN >"$work/own" 2>&1 && CUDACPU_UNREAD=1 $OWN_CHECK --seed "$seed" --case "$failing_case" \
+        ${failing_variant:+--variant "$failing_variant"} >"$work/own" 2>&1
+    awk '{ key = $0; sub(/.* in kernel /, "", key); never = /^ *never read: / }
+        FILENAME == ARGV[1] { if (never) own[key] = 1; next }
+        !never || !(key in own)' "$work/own" "$work/check" >"$work/news"
+    mv "$work/news" "$work/check"
+}
+
 # explain ARGUMENTS: prints the findings of CHECK in the case and the variant that fail.
 explain() {
     rest=${where#* }
@@ -91,6 +104,7 @@ explain() {
     # shellcheck disable=SC2086
     CUDACPU_UNREAD=$unread $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
+    only_news
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
     digest failed "$work/check" checks=1 | grep -v '^case \|^fails too: \|^passes: \|^leak: \|repeats it$' |
         awk '{ line[NR] = $0; if (!/^kernel /) findings = findings "\n" $0 }
