@@ -266,6 +266,10 @@ my @planted = (
         qr/its results are wrong/, qr/^    these are the results if pair i has the frequency base\^\(-i \/ R\), half of its exponent$/m, "true", ""],
     ["a mask without the query's own key", "21", "small-causal --variant flash", qr/a\.Sk - a\.Sq \+ query \+ 1\)/, sub { "a.Sk - a.Sq + query)" },
         qr/its results are wrong/, qr/^    these are the results if a query sees one key less than it should$/m, "true", ""],
+    ["keys past the end like any other", "21", "odd --variant flash", qr/\Qsees ? p[i][j] * a.scale : -INFINITY/, sub { "sees ? p[i][j] * a.scale : 0.0f" },
+        qr/its results are wrong/, qr/^    these are the results if keys that a query does not see, or that fill up a tile of 64, have the score 0/m, "true", ""],
+    ["tables that are exchanged", "17", "small", qr/"cos_rows"(.*)"sin_rows"/s, sub { "\"sin_rows\"$1\"cos_rows\"" },
+        qr/its results are wrong/, qr/^    these are the results if cosine and sine are exchanged$/m, "true", ""],
     ["an output that is not rescaled", "21", "small --variant flash", qr/\Qout[i][c] *= keep;/, sub { ";" }, qr/its results are wrong/,
         qr/^    these are the results if o is not rescaled when a tile of 64 keys raises the maximum of a row$/m, "true", ""],
     ["a sum that is not rescaled", "21", "small --variant flash", qr/\Qrow_sum[i] *= keep;/, sub { ";" }, qr/its results are wrong/,
@@ -441,14 +445,15 @@ proved("what try.sh says", [@writing], sub {
         like($r{out}, qr/passes: .*\n\Q$line\E\(check/m, "what the inputs are: $line") or diag($r{out});
     }
     # Facts of all wrong cases and of no right one: "shape status", and the line.
-    for ([["B=1 S=8 D=8 R=8 ok", "B=1 S=9 D=16 R=8 wrong", "B=1 S=8 D=8 R=4 wrong"], "every wrong case: R < D; every right one: R = D\n"],
-        [["B=1 Sq=8 Sk=9 D=8 ok", "B=1 Sq=8 Sk=9 D=8 pos0=5 causal wrong", "B=1 Sq=8 Sk=9 D=8 pos0=7 causal wrong"],
+    for ([["B=1 S=8 D=8 R=8 ok", "B=1 S=8 D=16 R=16 ok", "B=1 S=9 D=16 R=8 wrong", "B=1 S=8 D=8 R=4 wrong"], "every wrong case: R < D; every right one: R = D\n"],
+        [["B=1 S=8 D=8 R=8 ok", "B=1 S=9 D=16 R=8 wrong", "B=1 S=8 D=8 R=4 wrong"], ""],
+        [["B=1 Sq=8 Sk=9 D=8 ok", "B=1 Sq=8 Sk=9 D=8 ok", "B=1 Sq=8 Sk=9 D=8 pos0=5 causal wrong", "B=1 Sq=8 Sk=9 D=8 pos0=7 causal wrong"],
             "every wrong case: causal; every right one: not causal\nevery wrong case: pos0 > 0; every right one: pos0 = 0\n"],
         [["B=1 S=8 D=8 R=8 ok", "B=1 S=65 D=8 R=8 wrong", "B=1 S=64 D=8 R=8 ok", "B=1 Sq=3 Sk=70 D=8 R=8 wrong"], "every wrong case: Sk >= 65; every right one: Sk <= 64\n"],
-        [["B=1 S=8 D=8 R=8 ok", "B=1 S=1 D=8 R=8 wrong", "B=1 S=4 D=8 R=8 ok", "B=1 S=9 D=8 R=8 refused"],
+        [["B=1 S=8 D=8 R=8 ok", "B=1 S=1 D=8 R=8 wrong", "B=1 S=1 D=8 R=8 wrong", "B=1 S=4 D=8 R=8 ok", "B=1 S=9 D=8 R=8 refused"],
             "every wrong case: Sk <= 1; every right one: Sk >= 4\nevery wrong case: Sq <= 1; every right one: Sq >= 4\n"],
         [["B=1 S=8 D=256 ok", "B=1 S=8 D=128 wrong", "B=1 S=9 D=512 ok", "B=1 S=1 D=128 ok", "B=1 S=9 D=2176 wrong"],
-            "every wrong case: D is no multiple of 256; every right one: it is\n"],
+            "every wrong case: D is no multiple of 256; every right one of more than one key: it is\n"],
         [["B=1 S=8 D=8 R=8 ok", "B=1 S=8 D=8 R=8 wrong"], ""], [["B=1 S=8 D=8 R=8 wrong", "B=1 S=9 D=8 R=8 wrong"], ""]) {
         my ($shapes, $line) = @$_;
         my $n = 0;

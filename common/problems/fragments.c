@@ -16,15 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 16, QUARTER = 8, QUARTERS = 4, ZERO = QUARTERS, SOURCES, FEWEST = 64, TILE = 64 };
+enum { SIDE = 16, QUARTER = 8, QUARTERS = 4, ZERO = QUARTERS, SOURCES, FEWEST = 16, TILE = 64 };
 
 /* 16 rows and columns of an output, from (row, column) of a head on. */
 typedef struct product {
     const char *a_name, *b_name, *row_name, *sum_name;
-    int64_t row, column, n; /* n: terms of each sum, rounded up to whole blocks */
-    int rows;               /* that the output has */
+    int64_t row, column, terms, n; /* terms of each sum; n: rounded up to whole blocks */
+    int rows;                      /* that the output has */
     /* [SIDE][n], [n][SIDE]. What a kernel has of a is relative [SIDE][n] times as much. */
     double *a, *b, *relative;
+    double of_score_0[SIDE];                  /* exp(0 - lse) of each row of o */
     double got[SIDE][SIDE], near[SIDE][SIDE]; /* the output, and how near is near enough */
 } product;
 
@@ -93,6 +94,7 @@ static product part_of(const kf_run *run, const kf_tensor *t, const void *raw, i
                  .sum_name = of_keys ? "queries" : "keys",
                  .row = row % extent / SIDE * SIDE,
                  .column = wrong % s->D / SIDE * SIDE,
+                 .terms = terms,
                  .n = (terms + SIDE - 1) / SIDE * SIDE};
     p.a = kf_alloc(SIDE * p.n, sizeof *p.a);
     p.b = kf_alloc(SIDE * p.n, sizeof *p.b);
@@ -104,8 +106,10 @@ static product part_of(const kf_run *run, const kf_tensor *t, const void *raw, i
                                               of_keys ? p.row + r : i, !of_o && !of_dv);
     for (int64_t i = 0; i < SIDE * p.n; i++)
         p.relative[i] = 1.0;
-    for (int r = 0; r < p.rows && of_o; r++)
+    for (int r = 0; r < p.rows && of_o; r++) {
         set_relative(p.a + r * p.n, p.n, TILE, p.relative + r * p.n);
+        p.of_score_0[r] = exp(-kf_find(run, "lse")->want[head * extent + p.row + r]);
+    }
     for (int64_t i = 0; i < terms; i++)
         for (int c = 0; c < SIDE; c++)
             p.b[i * SIDE + c] = row_of(run, p.b_name, head * terms + i)[p.column + c];
@@ -341,6 +345,40 @@ static bool find_rescaling(const product *p, char *text, size_t size)
     return false;
 }
 
+/* o if keys that a query does not see, up to whole tiles, have the score 0 and not -Inf. */
+static bool counts_hidden_keys(const product *p, int64_t tile)
+{
+    double value[SIDE][SIDE] = {0};
+    const int64_t keys = (p->terms + tile - 1) / tile * tile;
+    for (int r = 0; r < p->rows; r++) {
+        double sum = 0.0;
+        for (int64_t i = 0; i < keys; i++) {
+            const double a = i < p->n ? p->a[r * p->n + i] : 0.0;
+            const double weight = a > 0.0 ? a : p->of_score_0[r];
+            sum += weight;
+            for (int c = 0; c < SIDE && i < p->n; c++)
+                value[r][c] += weight * p->b[i * SIDE + c];
+        }
+        for (int c = 0; c < SIDE; c++)
+            value[r][c] /= sum;
+    }
+    return agrees(p, value, 0, 0, SIDE, SIDE);
+}
+
+static bool find_hidden_keys(const product *p, char *text, size_t size)
+{
+    for (int64_t tile = SIDE; tile <= 2 * TILE && strcmp(p->a_name, "P") == 0; tile *= 2)
+        if (counts_hidden_keys(p, tile)) {
+            append(
+                text, size,
+                "keys that a query does not see, or that fill up a tile of %lld, have the score 0, "
+                "like any other, and not -Inf",
+                (long long)tile);
+            return true;
+        }
+    return false;
+}
+
 void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
                          char *text, size_t size)
 {
@@ -349,8 +387,8 @@ void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw,
         strcmp(t->name, "lse") == 0)
         return;
     product p = part_of(run, t, raw, wrong);
-    if (!find_rescaling(&p, text, size) && !find_order(&p, text, size) &&
-        !find_quarters(&p, true, text, size))
+    if (!find_hidden_keys(&p, text, size) && !find_rescaling(&p, text, size) &&
+        !find_order(&p, text, size) && !find_quarters(&p, true, text, size))
         find_quarters(&p, false, text, size);
     free(p.a);
     free(p.b);

@@ -149,10 +149,10 @@ void kf_unread_print(FILE *to, const kf_slot *slot, const bool *marks)
     int64_t n_marks = 0;
     for (int64_t i = 0; i < t->count; i++)
         n_marks += marks[i];
-    if (n_marks == t->count && slot->role != KF_INPUT)
+    if (n_marks == t->count) {
         fprintf(to, "    never read: all of %s %s\n", of, t->name);
-    if (n_marks == t->count) /* a variant need not use every input */
         return;
+    }
     for (int axis = 0; axis < t->n_axes; axis++) {
         const int64_t n = t->dim[axis];
         int64_t *whole = kf_alloc(n, sizeof *whole), inner = 1;

@@ -35,8 +35,11 @@ function note_number(side, key, value) {
 # nothing.
 function note_case(side, line,    shape, i) {
     read_shape(line, shape)
-    if (side == "right" && shape["Sk"] == 1)
+    if (side == "right" && shape["Sk"] == 1) {
+        left_out = 1
         return
+    }
+    noted[side]++
     note_fact(side, "causal", shape["causal"] ? "causal" : "not causal")
     note_fact(side, "pos0", shape["pos0"] + 0 > 0 ? "pos0 > 0" : "pos0 = 0")
     note_fact(side, "R", "R " compared(shape["R"] + 0, shape["D"]) " D")
@@ -47,10 +50,15 @@ function note_case(side, line,    shape, i) {
         note_fact(side, "D" i, shape["D"] % i ? "no multiple" : "a multiple")
 }
 
-function sides(wrong, right) { return "every wrong case: " wrong "; every right one: " right "\n" }
+function sides(wrong, right) {
+    return "every wrong case: " wrong "; every right one" (left_out ? " of more than one key" : "") ": " right "\n"
+}
 
 # The facts that hold in every wrong case and in no right one, a line each, two at most.
+# With fewer than two cases on a side it would be chance.
 function apart(    i, n, f, text, fact, key) {
+    if (noted["wrong"] < 2 || noted["right"] < 2)
+        return ""
     n = split("causal pos0 R Sq", fact, " ")
     for (i = 1; i <= n && f < 2; i++) {
         key = fact[i]

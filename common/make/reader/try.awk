@@ -119,8 +119,10 @@ table && NF == 6 {
         forget()
         kind = checks ? "check" : /NOT/ ? "prediction" : "results"
     }
-    if (bad && first == at " " name)
+    if (bad && first == at " " name) {
+        in_a_graph = / in a graph: /
         add($0)
+    }
     next
 }
 
@@ -223,7 +225,7 @@ function parted(variant,    i, side, n) {
             names_of[side] = names_of[side] " " cases[i] " "
             n[side]++
         }
-    if (!n["wrong"] || !n["right"])
+    if (!n["wrong"] || !n["right"] || in_a_graph) # not every case is launched in a graph
         return ""
     meant = meanings(names_of, n["wrong"] < n["right"] ? "wrong" : "right")
     return apart()
