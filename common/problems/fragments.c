@@ -379,13 +379,53 @@ static bool find_hidden_keys(const product *p, char *text, size_t size)
     return false;
 }
 
+/* --- lse ---------------------------------------------------------------------------------------
+ */
+
+/* What the rows' lse is instead, from `row` of all rows on, if it is that in each of 16 rows. */
+static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int64_t row,
+                     char *text, size_t size)
+{
+    static const char *const name[] = {"lse is the logarithm of the sum without the maximum",
+                                       "lse is the maximum plus the sum itself",
+                                       "lse is the maximum alone", "lse is a logarithm to base 2",
+                                       "lse is the maximum plus a logarithm to base 2"};
+    enum { FORMS = sizeof name / sizeof *name };
+    const kf_shape *s = &run->shape;
+    bool fits[FORMS] = {true, true, true, true, true};
+    int rows = 0;
+    for (int64_t i = row; i < t->count && i < row + SIDE; i++) {
+        const int64_t head = i / s->Sq, query = i % s->Sq;
+        double most = 0.0;
+        for (int64_t key = 0; key < kf_visible_keys(s, query); key++)
+            most = fmax(most, factor(run, head, query, key, false));
+        if (most == 0.0)
+            continue;
+        const double lse = t->want[i], sum = 1.0 / most, maximum = lse - log(sum);
+        const double form[FORMS] = {log(sum), maximum + sum, maximum, lse / log(2.0),
+                                    maximum + log2(sum)};
+        const double got = kf_unpack(t->dtype, raw, i);
+        for (int k = 0; k < FORMS; k++)
+            fits[k] = fits[k] && fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got);
+        rows++;
+    }
+    for (int k = 0; k < FORMS && rows > 0; k++)
+        if (fits[k]) {
+            append(text, size, "%s", name[k]);
+            return;
+        }
+}
+
 void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
                          char *text, size_t size)
 {
     text[0] = '\0';
-    if (t->n_axes != 4 || run->shape.R != 0 || run->shape.D % SIDE != 0 ||
-        strcmp(t->name, "lse") == 0)
+    if (t->n_axes != 4 || run->shape.R != 0 || run->shape.D % SIDE != 0)
         return;
+    if (strcmp(t->name, "lse") == 0) {
+        find_lse(run, t, raw, wrong, text, size);
+        return;
+    }
     product p = part_of(run, t, raw, wrong);
     if (!find_hidden_keys(&p, text, size) && !find_rescaling(&p, text, size) &&
         !find_order(&p, text, size) && !find_quarters(&p, true, text, size))

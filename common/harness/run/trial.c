@@ -207,8 +207,6 @@ static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t
     const char *must = variant->finding;
     kf_findings found = kf_take_findings(must);
     bool right = must ? found.of_class > 0 && found.all == found.of_class : found.all == 0;
-    if (wrong > 0 && !variant->predicted)
-        say_unread(run);
     if (found.all > 0)
         kf_say("  variant %s: %d finding%s%s\n", variant->name, found.all,
                found.all == 1 ? "" : "s", right ? ", as predicted" : "");
@@ -306,6 +304,8 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcom
     const char *status = judge(s, run, variant, seen, n, trial);
     kf_counts_begin(); /* launches by a prediction are no part of the variant */
     kf_device_lock(KF_UNLOCKED);
+    if (first && !variant->predicted)
+        say_unread(run);
     if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))
         status = "wrong";
     if (first || strcmp(status, "wrong") == 0)
