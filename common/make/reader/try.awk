@@ -88,7 +88,7 @@ table && NF == 6 {
     if ($2 == "ok" || $2 == "predicted" || $2 == "wrong")
         ran++
     if ($2 == "wrong" && !((at, $1) in failed)) {
-        failed[at, $1] = 1
+        failed[at, $1] = failed_first[at " " $1] = 1
         order[++n_failed] = at " " $1
     }
     if ($2 == "wrong" && !fails[$1]++)
@@ -225,7 +225,8 @@ function parted(variant,    i, side, n) {
             names_of[side] = names_of[side] " " cases[i] " "
             n[side]++
         }
-    if (!n["wrong"] || !n["right"] || in_a_graph) # not every case is launched in a graph
+    # Not every case is launched in a graph, and a case that ended the program is none of the wrong ones.
+    if (!n["wrong"] || !n["right"] || in_a_graph || !(first in failed_first))
         return ""
     meant = meanings(names_of, n["wrong"] < n["right"] ? "wrong" : "right")
     return apart()
@@ -292,11 +293,15 @@ END {
     split(first != "" ? first : at, word, " ") # the case that was begun last
     if (word[1] in shape)
         print shape[word[1]]
-    for (i = 1; i <= taken; i++) {
-        print kept[i]
-        if (more[i])
-            print "      and " more[i] " more finding" (more[i] == 1 ? "" : "s") " at these lines of yours"
-    }
+    # What is out of bounds comes first, as races may follow from it.
+    for (pass = 1; pass <= 2; pass++)
+        for (i = 1; i <= taken; i++) {
+            if ((pass == 1) != (kept[i] ~ /^ *(out of bounds: |variant )/ || !checks))
+                continue
+            print kept[i]
+            if (more[i])
+                print "      and " more[i] " more finding" (more[i] == 1 ? "" : "s") " at these lines of yours"
+        }
     for (i = 1; i <= n_failed; i++)
         if (order[i] != first) {
             split(order[i], word, " ")
