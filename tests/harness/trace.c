@@ -89,6 +89,12 @@ static void mark_unwritten(void *p, size_t bytes)
     unwritten += bytes;
 }
 
+static int unread(const void *p, size_t bytes, unsigned char *marks)
+{
+    (void)p, (void)bytes, (void)marks;
+    return 0;
+}
+
 static void sums_in_order(int asked)
 {
     if (asked)
@@ -117,7 +123,8 @@ const struct cpu_instrument *cpu_instrument(void)
                                                 .findings_of = findings_of,
                                                 .mark_unwritten = mark_unwritten,
                                                 .name_memory = name_memory,
-                                                .sums_in_order = sums_in_order};
+                                                .sums_in_order = sums_in_order,
+                                                .unread = unread};
     const char *asked = knob("FAKE_TRACE");
     return !strcmp(asked, "count") ? &count : !strcmp(asked, "check") ? &check : NULL;
 }
