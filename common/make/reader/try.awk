@@ -134,8 +134,10 @@ checks && /^ *never read: / {
 }
 
 block && /^  / {
-    if (bad && first == at " " name)
+    if (bad && first == at " " name) {
+        inexact = inexact || / is less exact than /
         add($0)
+    }
     next
 }
 
@@ -225,8 +227,9 @@ function parted(variant,    i, side, n) {
             names_of[side] = names_of[side] " " cases[i] " "
             n[side]++
         }
-    # Not every case is launched in a graph, and a case that ended the program is none of the wrong ones.
-    if (!n["wrong"] || !n["right"] || in_a_graph || !(first in failed_first))
+    # Not every case is launched in a graph, nor large enough to tell how exact it is; and one that ended the program
+    # is none of the wrong ones.
+    if (!n["wrong"] || !n["right"] || in_a_graph || inexact || !(first in failed_first))
         return ""
     meant = meanings(names_of, n["wrong"] < n["right"] ? "wrong" : "right")
     return apart()

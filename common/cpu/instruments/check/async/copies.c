@@ -61,7 +61,8 @@ static void report(const struct copy *c, const struct touch *t, enum rule rule)
                             {t->kind, code_in(t->r), thread_of(t->r), order.block}};
     int finding = finding_add(rule, order.kernel, sides, 2, t->bytes,
                               is_shared ? shared_at(t->p) : object_at(t->p), t->p, NULL);
-    if (rule == PENDING_COPY && t->before.code && c->group < t->before.groups)
+    /* A write into a copy's place may be the mistake, and no wait. */
+    if (rule == PENDING_COPY && t->kind == READ && t->before.code && c->group < t->before.groups)
         finding_left_by(finding, t->before.code, t->before.left);
 }
 
