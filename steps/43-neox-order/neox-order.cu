@@ -190,6 +190,9 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
 static const char *what_is_other(const kf_run *run, const kf_diagnosis *seen)
 {
     const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
+    if (hidden->unwritten > 0) {
+        return ": a layer's y was not written";
+    }
     if (neox_other_bits(run, launch_case<regrouped_layer>) == 0) {
         return ": the bits of regrouped, which adds attention and x first";
     }

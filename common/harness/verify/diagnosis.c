@@ -210,12 +210,12 @@ static void print_beyond(FILE *to, const kf_tensor *t, const char *side, int64_t
 }
 
 /* Many elements are off by the same factor, which is no other thing: a ratio near 1 is rounding,
- * one near 0 something that was never added, one near -1 a sign. */
+ * one near 0 something that was never added, one near -1 a sign. In one row it may be its sum. */
 static bool lacks_factor(const kf_diagnosis *seen)
 {
     double factor = fabs(seen->details->median_ratio);
-    return seen->details->same_ratio && seen->wrong - seen->nonfinite >= WARP && factor > 0.01 &&
-           fabs(factor - 1.0) > 0.05;
+    return seen->details->same_ratio && seen->tensor->rows > 1 &&
+           seen->wrong - seen->nonfinite >= WARP && factor > 0.01 && fabs(factor - 1.0) > 0.05;
 }
 
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)

@@ -246,9 +246,9 @@ function innocent(    i, name, wrong, seen) {
     if (wrong["o"] && seen["lse"] && !wrong["lse"])
         return "lse is right, so a row's scores are, their order aside: what is wrong comes after them, up to the product with V\n"
     if (wrong["dq"] && seen["dk"] && !wrong["dk"])
-        return "dk is right, so dS is: what is wrong is the product of dS and K that makes dq, or how it is stored\n"
+        return "dk is right, so dS is: what is wrong is the product of dS and K that makes dq, its rotation if there is one, or how it is stored\n"
     if (wrong["dk"] && seen["dq"] && !wrong["dq"])
-        return "dq is right, so dS is: what is wrong is the product of dS and Q that makes dk, or how it is stored\n"
+        return "dq is right, so dS is: what is wrong is the product of dS and Q that makes dk, its rotation if there is one, or how it is stored\n"
     if (wrong["dq"] && wrong["dk"] && seen["dv"] && !wrong["dv"])
         return "dv is right, so P is: what is wrong comes after it, in dS\n"
     return ""
