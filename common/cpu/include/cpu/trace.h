@@ -114,8 +114,8 @@ struct cpu_instrument {
      * asks for it always. */
     void (*sums_in_order)(int asked);
     /* marks[i] = 1 where no kernel has read bytes 4 i to 4 i + 3, nor written them; 2 where one has
-     * written them and none has read them since; else 0. Returns 0 if that is not known: CUDACPU_UNREAD=1 does not ask for it, or a
-     * bulk copy or wgmma has run. */
+     * written them and none has read them since; else 0. Returns 0 if that is not known:
+     * CUDACPU_UNREAD=1 does not ask for it, or a bulk copy or wgmma has run. */
     int (*unread)(const void *p, size_t bytes, unsigned char *marks);
 };
 const struct cpu_instrument *cpu_instrument(void); /* NULL in a plain program */
