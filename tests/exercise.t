@@ -405,7 +405,7 @@ proved("what try.sh says", [@writing], sub {
         . "step-99 try: not right yet: its results are wrong, see above\n");
     # Memory that nobody reads: what the step's own program does not read either is left out.
     my $unread = sub { "    never read: write at $_[0] by thread (0,0,0) of block (0,0,0) in kernel k: 8 bytes at offset $_[1] of s (16 bytes of shared memory)\n" };
-    my ($padding, $forgotten) = map { $unread->("work/99-mine.cu:7", $_) } 0, 8;
+    my ($padding, $forgotten) = map { $unread->("work/99-mine.cu:$_", $_) } 0, 8;
     program("checks", "$head\n$case$wrong$padding$forgotten", 1);
     program("own", "$head\n$case" . $unread->("steps/99-mine.cu:5", 0), 0);
     for (["true", $forgotten], ["false", "$padding$forgotten"]) {
@@ -413,6 +413,7 @@ proved("what try.sh says", [@writing], sub {
         my %r = in_tree("MAKE_OWN=$make OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
         like($r{out}, qr/^and check says of it:\n\Q$shown\Estep-99 try: not right/m, "never read: MAKE_OWN=$make") or diag($r{out});
     }
+    program("checks", $head, 0);
     my $rows = sub { my ($case, %is) = @_; return "\ncase $case: B=1\n" . join("", map { "  variant $_: WRONG\n  o: 3 of 8 elements wrong\n" } grep { $is{$_} eq "wrong" } sort keys %is)
         . $table . join("", map { sprintf("  %-12s %-7s %12d          0          8            0.5\n", $_, $is{$_}, $is{$_} eq "wrong" ? 3 : 0) } sort keys %is) };
     for (["one case of three", "passes: falling, one-key\n", $rows->("falling", ours => "ok", v => "ok") . $rows->("rising", ours => "ok", v => "wrong") . $rows->("one-key", ours => "ok", v => "ok")],
