@@ -352,8 +352,8 @@ static void never_read(void)
     static bool marks[COUNT];
     static const char *const want[] = {
         "", "    never read: columns 3, 126-127 of 0-127 of the input o\n",
-        "    never read: heads 1 of 0-3 of what kernels wrote to o\n"
-        "    never read: columns 3, 126-127 of 0-127 of what kernels wrote to o\n",
+        ("    never read: heads 1 of 0-3 of what kernels wrote to o\n"
+         "    never read: columns 3, 126-127 of 0-127 of what kernels wrote to o\n"),
         "    never read: all of the input o\n", "    never read: all of what kernels wrote to o\n"};
     for (int step = 0; step < 5; step++) {
         for (int64_t i = 0; i < COUNT; i++) {
