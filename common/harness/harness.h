@@ -55,9 +55,9 @@ struct kf_run {
     bool poisoned;         /* unwritten elements are recognised; not with --once */
     double extra_error;    /* kf_variant.extra_error, for the reference to allow for */
     const char *model;     /* --model, the file of a model; NULL without */
-    /* Set by setup, or NULL: writes what order of its operands makes a wrong output what it is. */
-    void (*find_order)(const struct kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
-                       char *text, size_t size);
+    /* Set by setup, or NULL: writes which mistake makes a wrong output what it is. */
+    void (*find_mistake)(const struct kf_run *run, const kf_tensor *t, const void *raw,
+                         int64_t wrong, char *text, size_t size);
     struct kf_state *state;
 };
 

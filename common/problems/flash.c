@@ -162,7 +162,7 @@ void kf_flash_setup(kf_run *run)
 {
     if (run->shape.R != 0)
         kf_die(KF_WRONG, "case %s: R = %d; 0 is right without RoPE", run->c->name, run->shape.R);
-    run->find_order = kf_flash_find_order;
+    run->find_mistake = kf_flash_find_mistake;
     kf_flash_declare(run);
 }
 

@@ -42,11 +42,11 @@ void kf_flash_reference(kf_run *run);
  * the product takes them. */
 void kf_flash_declare(kf_run *run);
 void kf_flash_reference_of(kf_run *run, const kf_operands *of);
-/* Whether output `t`, raw in its memory, whose element `wrong` is, has an operand of its last
- * product in another order (fragments.c). Writes which after "these are the results if"; nothing if
- * none. */
-void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
-                         char *text, size_t size);
+/* Writes which mistake makes output `t`, with `raw` as its memory and `wrong` as its first wrong
+ * element, what it is: a clause after "these are the results if". Nothing if none does that is
+ * known to flash_mistakes.c. */
+void kf_flash_find_mistake(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
+                           char *text, size_t size);
 /* Bytes: inputs read and outputs written once. Flops: 4 D for each pair of a query and a key
  * that it sees. The limit is the tensor cores'. */
 kf_cost kf_flash_cost(const kf_case *c);

@@ -74,7 +74,7 @@ static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
 {
     kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
                    run->c->flags & (KF_LARGE | KF_BY_KERNEL) ? forward : NULL);
-    run->find_order = kf_flash_find_order;
+    run->find_mistake = kf_flash_find_mistake;
     declare_gradients(run, dq_alone);
 }
 

@@ -197,11 +197,9 @@ static const char *what_is_other(const kf_run *run, const kf_diagnosis *seen)
         return ": the bits of regrouped, which adds attention and x first";
     }
     return hidden->wrong_at[0][1] < hidden->total / hidden->tensor->dim[0]
-               ? ": only some elements of layer 1 are other, so the terms are right, their order "
-                 "not"
+               ? ": some elements of layer 1 are other, so the order of the terms is"
                : ": all elements of layer 1 are other, so a term is missing or added twice (layer "
-                 "0 "
-                 "is the embedding of what was said before: it follows from the text)";
+                 "0 follows from the text: it is the embedding of what was said before)";
 }
 
 // The same bits, by the hand-written add, which runs as often as in regrouped. A plain add gives

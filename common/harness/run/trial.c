@@ -116,12 +116,11 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_tr
 enum { MOST_LOOKS = 2 };
 static int looks;
 
-/* Which mistake makes the outputs what they are, or which order of operands the first that is
- * wrong. */
+/* Which mistake makes the outputs, or else the first wrong one, what they are. */
 static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text, size_t size)
 {
     kf_find_mistakes(run, text, size);
-    for (int i = 0; i < run->state->n && !text[0] && run->find_order; i++) {
+    for (int i = 0; i < run->state->n && !text[0] && run->find_mistake; i++) {
         const kf_slot *slot = &run->state->slot[i];
         const kf_tensor *t = &slot->t;
         if (slot->role != KF_OUTPUT)
@@ -132,7 +131,7 @@ static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text
         int64_t first = 0;
         for (int axis = 0; axis < t->n_axes; axis++)
             first = first * t->dim[axis] + of->first[axis];
-        run->find_order(run, t, slot->raw, first, text, size);
+        run->find_mistake(run, t, slot->raw, first, text, size);
     }
 }
 

@@ -62,7 +62,7 @@ CPU_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror $(CPU_INCLUDE) $(CFLAGS)
 # -g1: lines and functions, which instruments name; all of -g would be a third of the time of g++.
 CPU_CXXFLAGS := -O2 -g1 -Wall -Wextra -Icommon $(CXXFLAGS)
 # Of a reader's file: three errors at most, and the one warning of what is seldom meant: "a + b ^ c".
-READER_CXXFLAGS := -O2 -g1 -Icommon -fmax-errors=3 $(CXXFLAGS)
+READER_CXXFLAGS := $(filter-out -Wall -Wextra,$(CPU_CXXFLAGS)) -fmax-errors=3
 CPU_HARNESS := $(HARNESS_OBJECTS:%=$(CPU)/%)
 CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
 

@@ -87,8 +87,8 @@ table && NF == 6 {
         result[at, $1] = $2 == "wrong" ? "wrong" : "right"
     if ($2 == "ok" || $2 == "predicted" || $2 == "wrong")
         ran++
-    if ($2 == "wrong" && !((at, $1) in failed)) {
-        failed[at, $1] = failed_first[at " " $1] = 1
+    if ($2 == "wrong" && !((at " " $1) in failed)) {
+        failed[at " " $1] = 1
         order[++n_failed] = at " " $1
     }
     if ($2 == "wrong" && !fails[$1]++)
@@ -229,7 +229,7 @@ function parted(variant,    i, side, n) {
         }
     # Not every case is launched in a graph, nor large enough to tell how exact it is; and one that ended the program
     # is none of the wrong ones.
-    if (!n["wrong"] || !n["right"] || in_a_graph || inexact || !(first in failed_first))
+    if (!n["wrong"] || !n["right"] || in_a_graph || inexact || !(first in failed))
         return ""
     meant = meanings(names_of, n["wrong"] < n["right"] ? "wrong" : "right")
     return apart()

@@ -99,10 +99,8 @@ explain() {
     [ "$kind $failing_variant" != "prediction -" ] || return
     [ "$failing_variant" = - ] && failing_variant=
     # Memory that nobody reads says something of a kernel that came to its end.
-    unread=0
-    [ "$kind" != results ] || unread=1
     # shellcheck disable=SC2086
-    CUDACPU_UNREAD=$unread $check --seed "$seed" --case "$failing_case" \
+    CUDACPU_UNREAD=$([ "$kind" != results ] || echo 1) $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     only_news
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.

@@ -1,6 +1,6 @@
-/* check: shared memory that a launch writes, and that none of its blocks reads afterwards. It
- * breaks no rule; where results are wrong, it shows what was left out. CUDACPU_UNREAD=1 asks for
- * it.
+/* check: memory that nobody reads. It breaks no rule; where results are wrong, it shows what was
+ * left out. CUDACPU_UNREAD=1 asks for it. Of shared memory: what a launch writes, and none of its
+ * blocks reads afterwards.
  *
  * Blocks are looked at when they end: what a cell's last access was, the shadow memory knows. What
  * bulk copies and wgmma read it does not, so of a launch that uses them nothing is said. */
@@ -12,12 +12,10 @@ static struct cell {
     uint64_t block;
     int is_read;
 } cells[ARENA / 4];
-static uintptr_t arena;
-static int is_unknown; /* a block of the launch has used the async proxy */
-static int
-    proxies_or_new_time; /* a launch has, or time began anew and earlier reads are forgotten */
-
-static uint32_t latest; /* the time when a block ended */
+static uintptr_t arena;    /* 0: no block has begun */
+static int launch_unknown; /* a block of this launch has used the async proxy */
+static int unknown;        /* a block of any has, or time began anew: earlier reads are forgotten */
+static uint32_t latest;    /* the time when a block ended */
 
 static int is_wanted(void)
 {
@@ -33,8 +31,8 @@ void unread_block_ended(void)
 {
     if (!is_wanted() || !arena)
         return;
-    is_unknown |= proxy_used;
-    proxies_or_new_time |= proxy_used || order.now < latest;
+    launch_unknown |= proxy_used;
+    unknown |= proxy_used || order.now < latest;
     latest = order.now;
     for (size_t i = 0; i < ARENA / 4; i++) {
         const struct shadow_cell *c = &shadow[ARENA_AT / 4 + i];
@@ -61,7 +59,7 @@ void unread_launch_ended(void)
     for (size_t i = 0; i < ARENA / 4 && arena && is_wanted(); i++) {
         const struct cell first = cells[i];
         unsigned bytes = 0;
-        if (!first.code || first.is_read || is_unknown)
+        if (!first.code || first.is_read || launch_unknown)
             continue;
         for (size_t k = i; k < ARENA / 4; k++)
             if (cells[k].code == first.code && !cells[k].is_read) {
@@ -75,12 +73,12 @@ void unread_launch_ended(void)
     if (arena && is_wanted())
         memset(cells, 0, sizeof cells);
     arena = 0;
-    is_unknown = 0;
+    launch_unknown = 0;
 }
 
 int unread_memory(const void *p, size_t bytes, uint8_t *marks)
 {
-    if (!is_wanted() || proxies_or_new_time || (uintptr_t)p - region >= region_used)
+    if (!is_wanted() || unknown || (uintptr_t)p - region >= region_used)
         return 0;
     const struct shadow_cell *c = &shadow[((uintptr_t)p - region) / 4];
     for (size_t i = 0; i < (bytes + 3) / 4; i++)

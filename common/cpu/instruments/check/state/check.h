@@ -40,7 +40,7 @@ struct side {
 
 /* --- findings.c: what was found, until it is reported ----------------------------------------- */
 
-/* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
+/* Notes one more of these, and returns its number. `first` is the side that came earlier, in a race; `text` is kept. */
 int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
 /* Of a pending copy: the wait that left it in flight, with the latest `groups` groups. */
@@ -121,7 +121,7 @@ void memory_broken(void); /* a kernel was stopped: from then on nothing can be f
 void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
 void memory_name(void *p, const char *name);
 
-/* --- unread.c: shared memory that is written and never read ----------------------------------- */
+/* --- unread.c: memory that nobody reads ------------------------------------------------------- */
 
 void unread_block_ended(void);
 void unread_block_begins(const struct worker *w);

@@ -1,14 +1,16 @@
-/* fragments.c: whether an output of attention or of its gradient is wrong because an operand of its
- * last product is in the wrong order.
+/* flash_mistakes.c: which mistake makes an output of attention, or of its gradient, what it is.
  *
- * Each of these outputs is a product a b: o = P V, dq = dS K, dk = dS^T Q, dv = P^T dout. A tensor
- * core takes a in blocks of 16 x 16, four registers with a quarter of 8 x 8 each, and b likewise
- * (PTX ISA, "Matrix Fragments for mma.m16n8k16"; two operands b beside each other). Of 16 rows and
- * 16 columns of the output it is found whether they are those of a product in which each quarter of
- * a, or of b, comes from some quarter of the same block, or is 0, or is transposed; or in which
- * keys 1, 2, 4 .. 64 apart are exchanged or taken twice; or in which sums are not rescaled when the
- * maximum of a row rises. An answer counts if all 128 elements of 8 rows or columns agree, and no
- * other answer that changes as little does. */
+ * Each output but lse is a product a b: o = P V, dq = dS K, dk = dS^T Q, dv = P^T dout. Of 16 rows
+ * and 16 columns of it, around the first wrong element, these are tried:
+ *
+ * - Quarters. A tensor core takes a in blocks of 16 x 16, four registers with a quarter of 8 x 8
+ *   each, and b likewise (PTX ISA, "Matrix Fragments for mma.m16n8k16"; two operands b beside each
+ *   other). Each quarter of a, or of b, comes from some quarter of its block, or is 0; all or none
+ *   are transposed. An answer counts if no other one that changes as little agrees.
+ * - Terms. Keys 1, 2, 4 .. 64 apart are exchanged or taken twice, or each 16 begin 8 further on.
+ * - Softmax, for o. Sums are not rescaled when a tile raises the maximum, or hidden keys count.
+ *
+ * All elements must agree. For lse there are forms without the maximum, or without a logarithm. */
 #include "flash.h"
 #include <math.h>
 #include <stdarg.h>
@@ -23,6 +25,7 @@ typedef struct product {
     const char *a_name, *b_name, *row_name, *sum_name;
     int64_t row, column, terms, n; /* terms of each sum; n: rounded up to whole blocks */
     int rows;                      /* that the output has */
+    bool of_o;
     /* [SIDE][n], [n][SIDE]. What a kernel has of a is relative [SIDE][n] times as much. */
     double *a, *b, *relative;
     double of_score_0[SIDE];                  /* exp(0 - lse) of each row of o */
@@ -95,6 +98,7 @@ static product part_of(const kf_run *run, const kf_tensor *t, const void *raw, i
                  .row = row % extent / SIDE * SIDE,
                  .column = wrong % s->D / SIDE * SIDE,
                  .terms = terms,
+                 .of_o = of_o,
                  .n = (terms + SIDE - 1) / SIDE * SIDE};
     p.a = kf_alloc(SIDE * p.n, sizeof *p.a);
     p.b = kf_alloc(SIDE * p.n, sizeof *p.b);
@@ -170,8 +174,8 @@ static void multiply(const product *p, bool of_a, int side, const int source[2],
     }
 }
 
-/* Where the two quarters of one side come from. changed: how many are not their own, -1: unknown.
- */
+/* Where the two quarters of one side come from. moved: how many are not their own; changed: the
+ * same and 2 for a transposition, -1: unknown. */
 typedef struct origin {
     int source[2], moved, changed;
     bool transposed;
@@ -334,7 +338,7 @@ static bool lacks_rescaling(const product *p, enum not_rescaled which, int64_t t
 static bool find_rescaling(const product *p, char *text, size_t size)
 {
     static const char *const name[] = {"o is not", "the sum is not", "neither o nor the sum is"};
-    for (int which = 0; which < RESCALINGS && strcmp(p->a_name, "P") == 0; which++)
+    for (int which = 0; which < RESCALINGS && p->of_o; which++)
         for (int64_t tile = SIDE; tile <= 2 * TILE && tile < p->n; tile *= 2)
             if (lacks_rescaling(p, which, tile)) {
                 append(text, size,
@@ -367,7 +371,7 @@ static bool counts_hidden_keys(const product *p, int64_t tile)
 
 static bool find_hidden_keys(const product *p, char *text, size_t size)
 {
-    for (int64_t tile = SIDE; tile <= 2 * TILE && strcmp(p->a_name, "P") == 0; tile *= 2)
+    for (int64_t tile = SIDE; tile <= 2 * TILE && p->of_o; tile *= 2)
         if (counts_hidden_keys(p, tile)) {
             append(
                 text, size,
@@ -379,8 +383,7 @@ static bool find_hidden_keys(const product *p, char *text, size_t size)
     return false;
 }
 
-/* --- lse ---------------------------------------------------------------------------------------
- */
+/* --- lse -------------------------------------------------------------------------------------- */
 
 /* What the rows' lse is instead, from `row` of all rows on, if it is that in each of 16 rows. */
 static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int64_t row,
@@ -416,8 +419,8 @@ static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int
         }
 }
 
-void kf_flash_find_order(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
-                         char *text, size_t size)
+void kf_flash_find_mistake(const kf_run *run, const kf_tensor *t, const void *raw, int64_t wrong,
+                           char *text, size_t size)
 {
     text[0] = '\0';
     if (t->n_axes != 4 || run->shape.R != 0 || run->shape.D % SIDE != 0)

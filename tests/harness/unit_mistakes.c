@@ -1,4 +1,4 @@
-/* unit_fragments.c: outputs whose operands were in another order, and which order is found. */
+/* unit_mistakes.c: outputs whose operands were in another order, and which order is found. */
 #include "unit.h"
 #include "problems/flash_backward.h"
 #include <math.h>
@@ -100,7 +100,7 @@ static const char *order_of(int which, const mixed *how, int exchanged)
         ((seen.first[0] * 2 + seen.first[1]) * rows + seen.first[2]) * D + seen.first[3];
     text[0] = '\0';
     if (seen.wrong > 0)
-        run.find_order(&run, t, raw, first, text, sizeof text);
+        run.find_mistake(&run, t, raw, first, text, sizeof text);
     kf_diagnosis_free(&seen);
     free(w);
     free(a);
