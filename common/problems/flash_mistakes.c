@@ -385,7 +385,7 @@ static bool find_hidden_keys(const product *p, char *text, size_t size)
 
 /* --- lse -------------------------------------------------------------------------------------- */
 
-/* What the rows' lse is instead, from `row` of all rows on, if it is that in each of 16 rows. */
+/* Another form of the rows' lse, from `row` of all rows on, if it is that in each of 16 rows. */
 static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int64_t row,
                      char *text, size_t size)
 {

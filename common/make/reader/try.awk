@@ -296,7 +296,7 @@ END {
     split(first != "" ? first : at, word, " ") # the case that was begun last
     if (word[1] in shape)
         print shape[word[1]]
-    # What is out of bounds comes first, as races may follow from it.
+    # An access out of bounds comes first, as races may follow from it.
     for (pass = 1; pass <= 2; pass++)
         for (i = 1; i <= taken; i++) {
             if ((pass == 1) != (kept[i] ~ /^ *(out of bounds: |variant )/ || !checks))

@@ -40,7 +40,8 @@ struct side {
 
 /* --- findings.c: what was found, until it is reported ----------------------------------------- */
 
-/* Notes one more of these, and returns its number. `first` is the side that came earlier, in a race; `text` is kept. */
+/* Notes one more of these, and returns its number. `first` is the side that came earlier, in a
+ * race; `text` is kept. */
 int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
 /* Of a pending copy: the wait that left it in flight, with the latest `groups` groups. */
