@@ -90,6 +90,14 @@ only_news() {
     mv "$work/news" "$work/check"
 }
 
+# count_wrong: how much work the variant that fails does beside the step's own, where that case's counts are recorded.
+count_wrong() {
+    [ "$kind" = results ] && [ -n "$count" ] && [ -n "$failing_variant" ] || return 0
+    "$count" --seed "$seed" --case "$failing_case" --variant "$failing_variant" --out "$work/wrong" >"$work/own" 2>&1
+    recorded=plots/data/cpu/$step-counts.tsv
+    [ ! -f "$work/wrong" ] || [ ! -f "$recorded" ] || awk -f common/make/reader/counted.awk "$recorded" "$work/wrong"
+}
+
 # explain ARGUMENTS: prints the findings of CHECK in the case and the variant that fail.
 explain() {
     rest=${where#* }
@@ -116,6 +124,7 @@ explain() {
             }' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
+    count_wrong
     if [ -s "$work/found" ]; then
         echo "and check says of it:"
         head -n 8 "$work/found"

@@ -666,7 +666,7 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
-                  source, read);
+                  source, (uintptr_t)from, read);
 }
 
 int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)

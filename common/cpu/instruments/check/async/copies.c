@@ -32,6 +32,7 @@ struct touch {
 static struct copy {
     shadow_entry issued;
     int64_t to, from;
+    uintptr_t source;     /* `from`, as the program knows it */
     unsigned bytes, read; /* 0 once it is done */
     uint64_t group;
     uint32_t next; /* of its thread, or of those that are done */
@@ -62,8 +63,10 @@ static void report(const struct copy *c, const struct touch *t, enum rule rule)
     int finding = finding_add(rule, order.kernel, sides, 2, t->bytes,
                               is_shared ? shared_at(t->p) : object_at(t->p), t->p, NULL);
     /* A write into a copy's place may be the mistake, and no wait. */
-    if (rule == PENDING_COPY && t->kind == READ && t->before.code && c->group < t->before.groups)
-        finding_left_by(finding, t->before.code, t->before.left);
+    if (rule == PENDING_COPY && t->kind == READ && t->before.code)
+        finding_waited(finding, t->before.code,
+                       c->group < t->before.groups ? t->before.left : BEFORE_THE_COPY,
+                       object_at(c->source), c->source);
 }
 
 static void touched(struct copy *c, int thread, int64_t at, uintptr_t p, unsigned bytes,
@@ -100,7 +103,7 @@ void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum k
 }
 
 void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
-                   unsigned read)
+                   uintptr_t source, unsigned read)
 {
     uint32_t i = done;
     if (i) {
@@ -112,6 +115,7 @@ void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_
     copies[i] = (struct copy){.issued = entry_of(thread, code, 0),
                               .to = to,
                               .from = from,
+                              .source = source,
                               .bytes = bytes,
                               .read = from < 0 ? 0 : read,
                               .group = groups[thread]};

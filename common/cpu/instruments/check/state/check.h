@@ -44,8 +44,10 @@ struct side {
  * race; `text` is kept. */
 int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
-/* Of a pending copy: the wait that left it in flight, with the latest `groups` groups. */
-void finding_left_by(int finding, uint32_t wait, int groups);
+/* Of a pending copy: the last wait of its thread, which left it in flight, with the latest `left`
+ * groups, or came BEFORE_THE_COPY; and where in which object the copy reads. */
+enum { BEFORE_THE_COPY = -1 };
+void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p);
 /* The code `read` has read at p, where nothing was written, and now it is written. */
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 extern int kernels_ran;        /* or there was nothing to find */
@@ -265,7 +267,7 @@ void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum k
                      uint32_t code);
 /* to, from: of shadow cells, counted in bytes, or -1 where there is none. */
 void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
-                   unsigned read);
+                   uintptr_t source, unsigned read);
 /* The thread's pending copies become an operation that an mbarrier brings. 0: there are none. */
 int pending_hand_over(int thread);
 void pending_block(void);  /* the block has ended */

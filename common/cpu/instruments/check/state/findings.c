@@ -16,8 +16,10 @@ struct finding {
     uint3 grid, shape;
     struct side side[2]; /* the second of an uninitialised read: who has written there since */
     int sides, written_later;
-    uint32_t wait; /* of a pending copy, that left the latest `left` groups in flight, or 0 */
+    uint32_t wait; /* of a pending copy: see finding_waited; 0: none */
     int left;
+    const char *source; /* an object's name, or NULL */
+    size_t source_at;
     unsigned bytes;
     struct object object; /* .what is NULL for none */
     uintptr_t p;
@@ -90,13 +92,15 @@ int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct si
     return n_findings - 1;
 }
 
-void finding_left_by(int finding, uint32_t wait, int groups)
+void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p)
 {
     struct finding *f = &findings[finding];
     if (f->times > 1)
         return;
     f->wait = wait;
-    f->left = groups;
+    f->left = left;
+    f->source = source ? source->name : NULL;
+    f->source_at = source ? p - source->p : 0;
 }
 
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer)
@@ -268,9 +272,17 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, " at %s:%d", place[1].file, place[1].line);
             put_calls(out, " (", &place[1], ")");
         } else if (f->wait) {
-            fprintf(out, ", left in flight by the wait at %s:%d", place[3].file, place[3].line);
+            if (f->source)
+                fprintf(out, ", copied from offset %zu of %s", f->source_at, f->source);
+            fprintf(out,
+                    f->left < 0 ? ", no wait since the one at %s:%d"
+                                : ", left in flight by the wait at %s:%d",
+                    place[3].file, place[3].line);
             put_calls(out, " (", &place[3], ")");
-            fprintf(out, ", which leaves the latest %d group%s", f->left, plural(f->left));
+            if (f->left < 0)
+                fputs(", which came before the copy: need a wait, or another tile's place", out);
+            else
+                fprintf(out, ", which leaves the latest %d group%s", f->left, plural(f->left));
         } else if (end) {
             fprintf(out, ", %s", end);
         }
