@@ -50,6 +50,7 @@ uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t bound);
 
 float kf_round_to(enum kf_dtype dtype, float value);
 float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
+bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index); /* was never written */
 
 /* --- References ------------------------------------------------------------------------------- */
 
@@ -60,11 +61,17 @@ enum kf_mistake {
     KF_NO_MISTAKE,
     KF_EXCHANGED,
     KF_OTHER_WAY,
+    KF_QUERIES_OTHER_WAY,
+    KF_KEYS_OTHER_WAY,
     KF_NEIGHBOURS,
+    KF_OWN_HALF,
     KF_NOT_ROTATED,
     KF_QUERIES_NOT_ROTATED,
     KF_KEYS_NOT_ROTATED,
     KF_QUERIES_FROM_FIRST,
+    KF_KEYS_IN_TILE_32,
+    KF_KEYS_IN_TILE_64,
+    KF_KEYS_IN_TILE_128,
     KF_HALF_EXPONENT,
     KF_ONE_FREQUENCY,
     KF_NOT_SCALED,

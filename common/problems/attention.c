@@ -133,17 +133,26 @@ typedef struct job {
     double rounding, half_step;    /* of values that are stored between stages; 0 for fp32 */
 } job;
 
-static double load_rotated(const job *j, const float *from, int64_t row, double *to,
-                           enum kf_mistake not_rotated)
+/* The vector at `from`, a query's or a key's, rotated by its position. Returns its norm. */
+static double load_rotated(const job *j, const float *from, int64_t position, double *to,
+                           bool is_key)
 {
+    const enum kf_mistake not_rotated = is_key ? KF_KEYS_NOT_ROTATED : KF_QUERIES_NOT_ROTATED;
+    const bool other_way = kf_mistake == (is_key ? KF_KEYS_OTHER_WAY : KF_QUERIES_OTHER_WAY);
     double norm2 = 0.0;
+    if (is_key && kf_mistake >= KF_KEYS_IN_TILE_32 && kf_mistake <= KF_KEYS_IN_TILE_128)
+        position %= 32 << (kf_mistake - KF_KEYS_IN_TILE_32);
     for (int d = 0; d < j->s->D; d++)
         norm2 += (double)from[d] * from[d];
     for (int d = 0; d < j->s->D; d++)
         to[d] = from[d];
     int half = j->R / 2;
+    for (int d = half; d < 2 * half && other_way; d++)
+        to[d] = -to[d];
     if (half > 0 && kf_mistake != not_rotated)
-        kf_rotate(to, j->R, j->cosines + row * half, j->sines + row * half);
+        kf_rotate(to, j->R, j->cosines + position * half, j->sines + position * half);
+    for (int d = half; d < 2 * half && other_way; d++)
+        to[d] = -to[d];
     return sqrt(norm2); /* a rotation does not change it */
 }
 
@@ -152,7 +161,7 @@ static void key_row(void *context, int64_t row)
     const job *j = context;
     int D = j->s->D;
     double *key = j->keys + row * D;
-    j->key_norm[row] = load_rotated(j, j->k + row * D, row % j->s->Sk, key, KF_KEYS_NOT_ROTATED);
+    j->key_norm[row] = load_rotated(j, j->k + row * D, row % j->s->Sk, key, true);
     for (int d = 0; j->plain_keys && d < D; d++)
         j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
 }
@@ -293,8 +302,7 @@ static void query_row(void *context, int64_t row)
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(3 * keys, sizeof *p);
     double *ds = p + keys, *fine = ds + keys, sum = 0.0, least_sum = 0.0;
     int64_t before = kf_mistake == KF_QUERIES_FROM_FIRST ? 0 : s->Sk - s->Sq;
-    double norm =
-        load_rotated(j, j->q + row * D, before + row % s->Sq, query, KF_QUERIES_NOT_ROTATED);
+    double norm = load_rotated(j, j->q + row * D, before + row % s->Sq, query, false);
     double largest = score_row(j, query, norm, row, keys, p, ds, fine);
     double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)

@@ -7,8 +7,10 @@
  *   each, and b likewise (PTX ISA, "Matrix Fragments for mma.m16n8k16"; two operands b beside each
  *   other). Each quarter of a, or of b, comes from some quarter of its block, or is 0; all or none
  *   are transposed. An answer counts if no other one that changes as little agrees.
- * - Terms. Keys 1, 2, 4 .. 64 apart are exchanged or taken twice, or each 16 begin 8 further on.
- * - Softmax, for o. Sums are not rescaled when a tile raises the maximum, or hidden keys count.
+ * - Terms. Keys 1, 2, 4 .. 64 apart are exchanged or taken twice, each 16 begin 8 further on, or a
+ *   tile is counted by columns.
+ * - Softmax, for o. Sums are not rescaled when a tile raises the maximum, each thread has its own
+ *   maximum, or hidden keys count.
  *
  * All elements must agree. For lse there are forms without the maximum, or without a logarithm. */
 #include "flash.h"
@@ -262,11 +264,13 @@ static bool find_quarters(const product *p, bool of_a, char *text, size_t size)
 
 /* --- Terms in another order ------------------------------------------------------------------- */
 
-enum order { EXCHANGED, TWICE, HALF_STEPS };
+enum order { EXCHANGED, TWICE, HALF_STEPS, COLUMNS_FIRST };
 
 /* The term that is taken for term i. */
 static int64_t other_term(enum order order, int64_t apart, int64_t i)
 {
+    if (order == COLUMNS_FIRST) /* a tile of 64 is counted by rows in place of columns, or so */
+        return i / TILE * TILE + i % apart * (TILE / apart) + i % TILE / apart;
     if (order == HALF_STEPS) /* block n of so many terms begins at 8 n, where 16 n is right */
         return i / apart * apart + i % apart / SIDE * QUARTER + i % SIDE;
     return order == EXCHANGED ? i ^ apart : i & ~apart;
@@ -291,6 +295,14 @@ static bool find_order(const product *p, char *text, size_t size)
         if (find_terms(p, EXCHANGED, apart, false)) {
             append(text, size, "%s that are %lld apart were exchanged, in %s or in %s", p->sum_name,
                    (long long)apart, p->a_name, p->b_name);
+            return true;
+        }
+    for (int64_t every = 2; every < TILE; every *= 2)
+        if (find_terms(p, COLUMNS_FIRST, every, false)) {
+            append(text, size,
+                   "%s of %s were taken for those of %s in another order: number i + %lld j of a "
+                   "tile of %d for number %d i + j",
+                   p->sum_name, p->a_name, p->b_name, (long long)every, TILE, TILE / (int)every);
             return true;
         }
     for (int in_a = 0; in_a < 2; in_a++) {
@@ -333,6 +345,41 @@ static bool lacks_rescaling(const product *p, enum not_rescaled which, int64_t t
     }
     free(relative);
     return agrees(p, value, 0, 0, SIDE, SIDE);
+}
+
+/* o if each thread subtracts the maximum of its own keys: of each `apart` keys it has `width`
+ * neighbours. All keys have to be in one tile. */
+static bool has_own_maxima(const product *p, int width, int apart)
+{
+    double value[SIDE][SIDE] = {0};
+    for (int r = 0; r < p->rows; r++) {
+        const double *a = p->a + r * p->n;
+        double most[TILE] = {0}, sum = 0.0;
+        for (int64_t i = 0; i < p->n; i++)
+            most[i % apart / width] = fmax(most[i % apart / width], a[i]);
+        for (int64_t i = 0; i < p->n; i++) {
+            const double weight = a[i] > 0.0 ? a[i] / most[i % apart / width] : 0.0;
+            sum += weight;
+            for (int c = 0; c < SIDE; c++)
+                value[r][c] += weight * p->b[i * SIDE + c];
+        }
+        for (int c = 0; c < SIDE && sum > 0.0; c++)
+            value[r][c] /= sum;
+    }
+    return agrees(p, value, 0, 0, SIDE, SIDE);
+}
+
+static bool find_own_maxima(const product *p, char *text, size_t size)
+{
+    for (int width = 1; width <= 2 && p->of_o && p->terms <= TILE; width++)
+        for (int apart = 2 * width; apart <= TILE && apart < 2 * p->n; apart *= 2)
+            if (has_own_maxima(p, width, apart)) {
+                append(
+                    text, size,
+                    "each thread subtracts the maximum of its own keys, and not that of the row");
+                return true;
+            }
+    return false;
 }
 
 static bool find_rescaling(const product *p, char *text, size_t size)
@@ -383,6 +430,28 @@ static bool find_hidden_keys(const product *p, char *text, size_t size)
     return false;
 }
 
+/* --- Rows without a key ----------------------------------------------------------------------- */
+
+/* Whether elements of o or lse are NaN in rows that see no key, and nowhere else. */
+static bool find_no_key(const kf_run *run, const kf_tensor *t, const void *raw, char *text,
+                        size_t size)
+{
+    const double *lse = kf_find(run, "lse")->want;
+    const int64_t columns = t->count / t->rows;
+    int64_t found = 0;
+    for (int64_t i = 0; i < t->count && lse; i++) {
+        if (!isnan(kf_unpack(t->dtype, raw, i)) || kf_is_poison(t->dtype, raw, i))
+            continue;
+        if (isfinite(lse[i / columns]))
+            return false;
+        found++;
+    }
+    if (found > 0)
+        append(text, size,
+               "the maximum of a row without keys, -Inf, is subtracted from -Inf, which is NaN");
+    return found > 0;
+}
+
 /* --- lse -------------------------------------------------------------------------------------- */
 
 /* Another form of the rows' lse, from `row` of all rows on, if it is that in each of 16 rows. */
@@ -423,6 +492,8 @@ void kf_flash_find_mistake(const kf_run *run, const kf_tensor *t, const void *ra
                            char *text, size_t size)
 {
     text[0] = '\0';
+    if (find_no_key(run, t, raw, text, size))
+        return;
     if (t->n_axes != 4 || run->shape.R != 0 || run->shape.D % SIDE != 0)
         return;
     if (strcmp(t->name, "lse") == 0) {
@@ -431,7 +502,8 @@ void kf_flash_find_mistake(const kf_run *run, const kf_tensor *t, const void *ra
     }
     product p = part_of(run, t, raw, wrong);
     if (!find_hidden_keys(&p, text, size) && !find_rescaling(&p, text, size) &&
-        !find_order(&p, text, size) && !find_quarters(&p, true, text, size))
+        !find_own_maxima(&p, text, size) && !find_order(&p, text, size) &&
+        !find_quarters(&p, true, text, size))
         find_quarters(&p, false, text, size);
     free(p.a);
     free(p.b);

@@ -65,6 +65,11 @@ void kf_rotate(double *x, int R, const double *cosines, const double *sines)
     for (int i = 0; i < half; i++) {
         double *first = x + (neighbours ? 2 * i : i), *second = first + (neighbours ? 1 : half);
         double a = *first, b = *second;
+        if (kf_mistake == KF_OWN_HALF) {
+            *first = a * cosines[i] + a * sines[i];
+            *second = b * cosines[i] - b * sines[i];
+            continue;
+        }
         *first = a * cosines[i] - b * sines[i];
         *second = b * cosines[i] + a * sines[i];
     }

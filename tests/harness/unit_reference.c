@@ -180,7 +180,7 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, d
 {
     static const kf_program program = {
         .step = "00-unit", .setup = kf_attention_setup, .reference = kf_attention_reference};
-    static const kf_case c = {.name = "few-queries", .shape = {1, 2, 3, 40, 32, 32, true, 5}};
+    static const kf_case c = {.name = "few-queries", .shape = {1, 2, 3, 140, 32, 32, true, 5}};
     kf_run run;
     kf_open(&run, &program, &c, 3);
     run.extra_error = extra_error;
@@ -207,7 +207,9 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, d
 
 static void mistakes(void)
 {
-    static const char *const want[BUGS] = {[SCALE] = "scores are not divided by sqrt(D)",
+    static const char *const want[BUGS] = {[HALVES] =
+                                               "queries alone are rotated the other way round",
+                                           [SCALE] = "scores are not divided by sqrt(D)",
                                            [MASK] = "a query sees one key more than it should",
                                            [NO_SUM] = "probabilities are not divided by their sum"};
     for (int bug = POSITION; bug < BUGS; bug++) {

@@ -34,7 +34,6 @@ int64_t kf_ordinal(enum kf_dtype dtype, const void *from, int64_t index);
 /* Poison is a signalling NaN with a payload of our own. A copy keeps it, arithmetic on it turns it
  * into another NaN: so what still carries it was never written. */
 void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count);
-bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index);
 bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index);
 
 /* --- random.c --------------------------------------------------------------------------------- */
