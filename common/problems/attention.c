@@ -137,21 +137,17 @@ typedef struct job {
 static double load_rotated(const job *j, const float *from, int64_t position, double *to,
                            bool is_key)
 {
-    const enum kf_mistake not_rotated = is_key ? KF_KEYS_NOT_ROTATED : KF_QUERIES_NOT_ROTATED;
-    const bool other_way = kf_mistake == (is_key ? KF_KEYS_OTHER_WAY : KF_QUERIES_OTHER_WAY);
+    const int sign = kf_mistaken_sign(is_key), half = j->R / 2;
+    const int64_t row = kf_mistaken_position(is_key, position, j->s->Sk - j->s->Sq);
     double norm2 = 0.0;
-    if (is_key && kf_mistake >= KF_KEYS_IN_TILE_32 && kf_mistake <= KF_KEYS_IN_TILE_128)
-        position %= 32 << (kf_mistake - KF_KEYS_IN_TILE_32);
     for (int d = 0; d < j->s->D; d++)
         norm2 += (double)from[d] * from[d];
+    /* Back is forth where the second half has the other sign. */
     for (int d = 0; d < j->s->D; d++)
-        to[d] = from[d];
-    int half = j->R / 2;
-    for (int d = half; d < 2 * half && other_way; d++)
-        to[d] = -to[d];
-    if (half > 0 && kf_mistake != not_rotated)
-        kf_rotate(to, j->R, j->cosines + position * half, j->sines + position * half);
-    for (int d = half; d < 2 * half && other_way; d++)
+        to[d] = sign < 0 && d >= half && d < 2 * half ? -from[d] : from[d];
+    if (half > 0 && sign != 0)
+        kf_rotate(to, j->R, j->cosines + row * half, j->sines + row * half);
+    for (int d = half; d < 2 * half && sign < 0; d++)
         to[d] = -to[d];
     return sqrt(norm2); /* a rotation does not change it */
 }
@@ -301,8 +297,8 @@ static void query_row(void *context, int64_t row)
         return;
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(3 * keys, sizeof *p);
     double *ds = p + keys, *fine = ds + keys, sum = 0.0, least_sum = 0.0;
-    int64_t before = kf_mistake == KF_QUERIES_FROM_FIRST ? 0 : s->Sk - s->Sq;
-    double norm = load_rotated(j, j->q + row * D, before + row % s->Sq, query, false);
+    int64_t position = s->Sk - s->Sq + row % s->Sq;
+    double norm = load_rotated(j, j->q + row * D, position, query, false);
     double largest = score_row(j, query, norm, row, keys, p, ds, fine);
     double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)

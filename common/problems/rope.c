@@ -58,6 +58,20 @@ void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines)
     free(frequency);
 }
 
+int64_t kf_mistaken_position(bool is_key, int64_t position, int64_t first)
+{
+    if (is_key && kf_mistake >= KF_KEYS_IN_TILE_32 && kf_mistake <= KF_KEYS_IN_TILE_128)
+        return position % (32 << (kf_mistake - KF_KEYS_IN_TILE_32));
+    return !is_key && kf_mistake == KF_QUERIES_FROM_FIRST ? position - first : position;
+}
+
+int kf_mistaken_sign(bool is_key)
+{
+    if (kf_mistake == (is_key ? KF_KEYS_OTHER_WAY : KF_QUERIES_OTHER_WAY))
+        return -1;
+    return kf_mistake != (is_key ? KF_KEYS_NOT_ROTATED : KF_QUERIES_NOT_ROTATED);
+}
+
 void kf_rotate(double *x, int R, const double *cosines, const double *sines)
 {
     int half = R / 2;
@@ -65,13 +79,9 @@ void kf_rotate(double *x, int R, const double *cosines, const double *sines)
     for (int i = 0; i < half; i++) {
         double *first = x + (neighbours ? 2 * i : i), *second = first + (neighbours ? 1 : half);
         double a = *first, b = *second;
-        if (kf_mistake == KF_OWN_HALF) {
-            *first = a * cosines[i] + a * sines[i];
-            *second = b * cosines[i] - b * sines[i];
-            continue;
-        }
-        *first = a * cosines[i] - b * sines[i];
-        *second = b * cosines[i] + a * sines[i];
+        const bool own = kf_mistake == KF_OWN_HALF;
+        *first = a * cosines[i] - (own ? -a : b) * sines[i];
+        *second = b * cosines[i] + (own ? -b : a) * sines[i];
     }
 }
 

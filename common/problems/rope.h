@@ -35,6 +35,10 @@ double kf_rope_angle(int64_t position, int i, int R);
 /* cos and sin of positions pos0 .. pos0 + rows - 1: [rows][R/2] each. */
 void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines);
 void kf_rotate(double *x, int R, const double *cosines, const double *sines); /* halves, in place */
+/* How kf_mistake rotates a query or a key: by which row of the tables, where `position` is right
+ * and that of a head's first query is `first`; and its sines times 1, -1, or 0: not at all. */
+int64_t kf_mistaken_position(bool is_key, int64_t position, int64_t first);
+int kf_mistaken_sign(bool is_key);
 
 /* --- Bounds: derived in rope.c ---------------------------------------------------------------- */
 

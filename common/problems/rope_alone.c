@@ -42,8 +42,9 @@ static void rotate_row(void *context, int64_t row)
     for (int i = 0; i < j->D / 2; i++) {
         int first = j->next * i, second = first + j->other;
         double a = x[first], b = x[second], c = cosines[i], s = sines[i];
-        want[first] = a * c - b * s;
-        want[second] = b * c + a * s;
+        const bool own = kf_mistake == KF_OWN_HALF;
+        want[first] = a * c - (own ? -a : b) * s;
+        want[second] = b * c + (own ? -b : a) * s;
         bound[first] = kf_rotation_error(a, b, c, s, u, j->angle_error);
         bound[second] = kf_rotation_error(b, a, c, s, u, j->angle_error);
     }
@@ -73,7 +74,8 @@ static void reference(kf_run *run, int next, int other)
 
 void kf_rope_reference(kf_run *run)
 {
-    reference(run, 1, run->shape.D / 2);
+    const bool neighbours = kf_mistake == KF_NEIGHBOURS;
+    reference(run, neighbours ? 2 : 1, neighbours ? 1 : run->shape.D / 2);
 }
 
 void kf_rope_reference_interleaved(kf_run *run)

@@ -13,10 +13,11 @@
 
 typedef struct rotation {
     const kf_shape *s;
-    const float *from;             /* [heads][S][D] */
-    float *to, *off;               /* likewise; NULL: not wanted */
-    const kf_tensor *result;       /* gets want and bound; NULL: not wanted */
-    int64_t S, first;              /* first: row of the tables of a head's first row */
+    const float *from;       /* [heads][S][D] */
+    float *to, *off;         /* likewise; NULL: not wanted */
+    const kf_tensor *result; /* gets want and bound; NULL: not wanted */
+    int64_t S, first;        /* first: row of the tables of a head's first row */
+    bool is_key;
     const double *cosines, *sines; /* [Sk][D/2] */
     double angle_error;
 } rotation;
@@ -30,14 +31,18 @@ static void rotate_row(void *context, int64_t row)
 {
     const rotation *t = context;
     const double u = kf_unit_roundoff(KF_F32), u16 = kf_unit_roundoff(KF_F16);
-    int64_t D = t->s->D, half = D / 2, at = (t->first + row % t->S) * half;
+    const bool neighbours = kf_mistake == KF_NEIGHBOURS;
+    const int sign = kf_mistaken_sign(t->is_key);
+    int64_t D = t->s->D, half = D / 2;
+    int64_t at = kf_mistaken_position(t->is_key, t->first + row % t->S, t->first) * half;
     if (t->result && !t->result->checked[row])
         return;
     for (int64_t i = 0; i < D; i++) {
-        int64_t pair = i % half;
-        double c = t->cosines[at + pair], s = t->sines[at + pair];
-        double a = t->from[row * D + i], b = t->from[row * D + (i + half) % D];
-        double exact = a * c + (i < half ? -b * s : b * s);
+        int64_t pair = neighbours ? i / 2 : i % half, other = neighbours ? i ^ 1 : (i + half) % D;
+        double c = sign ? t->cosines[at + pair] : 1.0, s = sign * t->sines[at + pair];
+        double a = t->from[row * D + i];
+        double b = kf_mistake == KF_OWN_HALF ? -a : t->from[row * D + other];
+        double exact = a * c + (i < other ? -b * s : b * s);
         float rounded = half_of(exact);
         if (t->to)
             t->to[row * D + i] = rounded;
@@ -64,6 +69,7 @@ static void rotate_rows(const kf_run *run, bool is_query, const float *from, int
                   .off = off,
                   .S = is_query ? s->Sq : s->Sk,
                   .first = is_query ? s->Sk - s->Sq : 0,
+                  .is_key = !is_query,
                   .cosines = cosines,
                   .sines = sines,
                   .angle_error = run->extra_error};
@@ -108,14 +114,15 @@ void kf_rope_flash_setup(kf_run *run)
     kf_scratch(run, "k_rotated", k->axes, KF_F16, k->dim);
 }
 
-/* q and k as the product takes them; q_off and k_off are one array, which the caller frees. */
+/* q and k as the product takes them. The four are in one array, which begins with q_off, and which
+ * the caller frees. */
 static kf_operands operands(const kf_run *run, const double *cosines, const double *sines)
 {
-    const kf_tensor *q = kf_find(run, "q_prerotated"), *k = kf_find(run, "k_prerotated");
-    float *off = kf_alloc(q->count + k->count, sizeof *off);
-    rotate_tensor(run, "q", cosines, sines, NULL, off);
-    rotate_tensor(run, "k", cosines, sines, NULL, off + q->count);
-    return (kf_operands){.q = q->host, .k = k->host, .q_off = off, .k_off = off + q->count};
+    const int64_t q = kf_find(run, "q")->count, n = q + kf_find(run, "k")->count;
+    float *off = kf_alloc(2 * n, sizeof *off), *rotated = off + n;
+    rotate_tensor(run, "q", cosines, sines, rotated, off);
+    rotate_tensor(run, "k", cosines, sines, rotated + q, off + q);
+    return (kf_operands){.q = rotated, .k = rotated + q, .q_off = off, .k_off = off + q};
 }
 
 void kf_rope_flash_reference(kf_run *run)
