@@ -262,6 +262,26 @@ static bool find_quarters(const product *p, bool of_a, char *text, size_t size)
     return true;
 }
 
+/* A register of `a` has two neighbours of row g, or of row g + 8. Here it has one of each. */
+static bool find_mixed_rows(const product *p, char *text, size_t size)
+{
+    double value[SIDE][SIDE] = {0};
+    for (int r = 0; r < SIDE; r++)
+        for (int64_t i = 0; i < p->n; i++) {
+            const int64_t at = (i % 2 * QUARTER + r % QUARTER) * p->n + i / 2 * 2 + r / QUARTER;
+            const double x = p->a[at] * p->relative[at] / p->relative[r * p->n + i];
+            for (int c = 0; c < SIDE; c++)
+                value[r][c] += x * p->b[i * SIDE + c];
+        }
+    if (!agrees(p, value, 0, 0, SIDE, SIDE))
+        return false;
+    append(text, size,
+           "a register of %s has an element of row g and one of row g + 8, in place of two "
+           "neighbours of one row",
+           p->a_name);
+    return true;
+}
+
 /* --- Terms in another order ------------------------------------------------------------------- */
 
 enum order { EXCHANGED, TWICE, HALF_STEPS, COLUMNS_FIRST };
@@ -503,7 +523,7 @@ void kf_flash_find_mistake(const kf_run *run, const kf_tensor *t, const void *ra
     product p = part_of(run, t, raw, wrong);
     if (!find_hidden_keys(&p, text, size) && !find_rescaling(&p, text, size) &&
         !find_own_maxima(&p, text, size) && !find_order(&p, text, size) &&
-        !find_quarters(&p, true, text, size))
+        !find_mixed_rows(&p, text, size) && !find_quarters(&p, true, text, size))
         find_quarters(&p, false, text, size);
     free(p.a);
     free(p.b);
