@@ -31,7 +31,7 @@ file == 1 || ($2 FS $3 FS $4) in own {
 # Launches, blocks and threads are stated in the program, and say most. An exercise may take out a COUNT() with the
 # lines around it.
 function distance(counter, theirs, ours,    ratio) {
-    if (theirs == ours || counter ~ /^local_|^cache_hints$|_(bytes|sectors|wavefronts|conflicts)$/)
+    if (theirs == ours || counter ~ /^local_|^cache_hints$|_(ld|st|async|atomic)_bytes$|_(sectors|wavefronts|conflicts)$/)
         return 0
     if (theirs < ours && counter ~ /rotations$|^table_loads$/)
         return 0

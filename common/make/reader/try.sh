@@ -18,7 +18,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # With some of the cases or variants alone, the code that the reader wrote may not have run.
-only=''
+only='' args="$*"
 for argument in "$@"; do
     case $argument in
     --case | --variant | --case=* | --variant=*) only=1 ;;
@@ -34,6 +34,10 @@ remember() {
     state=wrong
     case $1:$only:$2 in
     0::right*) state=right ;;
+    0:1:right*)
+        [ "$(sh common/make/reader/states.sh "$number" | cut -f 9)" = begun ] || return
+        state=begun
+        ;;
     0:* | 2:*) return ;;
     1:*:*"its counts are not those"*) state=dear ;;
     esac
@@ -45,6 +49,7 @@ remember() {
         counts=$(awk -v mode=counts -f common/make/reader/beside.awk "$recorded" "$work/counts")
     fi
     note=$(head -n 1 "$work/cost" 2>/dev/null | sed 's/^ *//')
+    [ $state != begun ] || note="right with these ARGS alone: $args"
     sh common/make/reader/record.sh "$number" $state "$seed" "$device" "$cost" "$counts" "$note" "$tried"
 }
 
