@@ -444,6 +444,9 @@ is($r{code}, 0, "copies that are waited for too late") or diag($r{err});
 %r = run("$dir/pending last_group fault");
 like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
     "the wait that leaves a group in flight") or diag($r{err});
+%r = run("$dir/pending next_stage fault");
+like($r{err}, qr/^pending copy: .*, no wait since the one at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which came before the copy: need a wait, or another tile's place\b/m,
+    "a wait that came before the copy") or diag($r{err});
 %r = run("$dir/pending no_wait fault");
 like($r{err}, qr/^pending copy: .*, before the wait for the copy\b/m, "and where there is none") or diag($r{err});
 

@@ -120,14 +120,18 @@ says(qr/^  step-98 .* wrong +since \S+ \S+, does not compile$/m, "list: is wrong
 in_tree("make next");
 says(qr/^  so far +wrong since \S+ \S+, tries: 4, does not compile$/m, "next: and says why");
 spew("$work/98-tiny.cu", slurp("$work/98-tiny.cu") =~ s/one = 0/one = 0;/r);
+in_tree("make step-98 try BACKEND=cpu ARGS='--case small'; make list");
+says(qr/^  step-98 .* begun +right with these ARGS alone: --case small$/m, "list: right with some ARGS is not right");
 in_tree("make step-98 try BACKEND=cpu; make list");
 says(qr/^  step-98 .* right +/m, "list: and right again");
+in_tree("make step-98 try BACKEND=cpu ARGS='--case small'; make list");
+says(qr/^  step-98 .* right +/m, "list: which a part that is right does not change");
 
 # --- skip, FROM, watch ----------------------------------------------------------------------------------------
 in_tree("make step-97 skip && make list");
 says(qr/^  step-97 .* skipped\n\n2 of 3 exercises are right, 1 skipped\.$/m, "skip: list says so");
 in_tree("make next");
-says(qr/^2 of 3 exercises are right, after 5 tries\. Skipped: step-97\.\n/m, "next: the last page, when all others are right");
+says(qr/^2 of 3 exercises are right, after 6 tries\. Skipped: step-97\.\n/m, "next: the last page, when all others are right");
 says(qr/chapter 24.*new-step/s, "next: where to go from there");
 in_tree("make next FROM=96");
 is((errors($r{err}))[0], "next: FROM=96: no step with an exercise has that number; make list shows them", "next: from where there is none");
