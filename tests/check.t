@@ -444,8 +444,30 @@ is($r{code}, 0, "copies that are waited for too late") or diag($r{err});
 %r = run("$dir/pending last_group fault");
 like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
     "the wait that leaves a group in flight") or diag($r{err});
-%r = run("$dir/pending next_stage fault");
-like($r{err}, qr/^pending copy: .*, no wait since the one at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which came before the copy: need a wait, or another tile's place\b/m,
+spew("$dir/stage.cu", <<'END');
+#include "ptx.cuh"
+__global__ void stage(const int *x, int *y)
+{
+    __shared__ int4 cell[2][32];
+    const int t = threadIdx.x;
+    copy_16(&cell[0][t], x + 4 * t);
+    commit();
+    wait_group<0>();
+    copy_16(&cell[1][t], x + 128 + 4 * t);
+    commit();
+    y[t] = cell[1][t].x;
+}
+int main()
+{
+    int *c;
+    cudaMalloc(&c, 1024 + 128);
+    cudaMemset(c, 0, 1024);
+    stage<<<1, 32>>>(c, c + 256);
+    cudaFree(c);
+}
+END
+%r = run("$cudacc -O1 -g1 -w -I$root/tests/check $dir/stage.cu -o $dir/stage && $dir/stage");
+like($r{err}, qr/^pending copy: .*, no wait since the one at \S+ \(called at \S*stage\.cu:8\), which came before the copy: need a wait, or another tile's place\b/m,
     "a wait that came before the copy") or diag($r{err});
 %r = run("$dir/pending no_wait fault");
 like($r{err}, qr/^pending copy: .*, before the wait for the copy\b/m, "and where there is none") or diag($r{err});

@@ -231,29 +231,3 @@ int main(int argc, char **argv)
     };
     return suite("pending copy", list, argc, argv);
 }
-
-/* The next tile is copied to the stage that is read meanwhile. */
-template <bool fault>
-__global__ void next_stage(const int *x, int *y, int tiles)
-{
-    __shared__ int4 stage[2][64];
-    const int t = threadIdx.x;
-    stage[0][t] = stage[1][t] = make_int4(0, 0, 0, 0);
-    __syncthreads();
-    copy_16(&stage[0][t], x + 4 * t);
-    commit();
-    int sum = 0;
-    for (int k = 0; k < tiles; k++) {
-        wait_group<0>();
-        __syncthreads();
-        if (k + 1 < tiles)
-            copy_16(&stage[(k + 1) % 2][t], x + 256 * (k + 1) + 4 * t); // seen here: next_stage
-        commit();
-        const int read = fault ? k + 1 : k;  // fault here: next_stage
-        sum += tile_sum(stage[read % 2], k); // seen here: next_stage
-        __syncthreads();
-    }
-    y[t] = sum;
-}
-
-RUN(next_stage, 1, 64, numbers(5 * 256), tile_sums(in), 5);
