@@ -452,7 +452,7 @@ proved("what try.sh says", [@writing], sub {
     }
     # A right output says where a wrong one goes wrong; names of cases on the smaller side, what their inputs are.
     for (["o lse", "lse is right, so a row's scores are, .* up to the product with V"], ["o", ""],
-        ["dq dk", "dk is right, so dS is: .* dS and K .*"], ["dk dq", "dq is right, so dS is: .* dS and Q .*"], ["dq,dk dv", "dv is right, so P is: .* dS"]) {
+        ["dq dk", "dk is right, so the dS that makes it is: .* dS and K .*"], ["dk dq", "dq is right, so the dS that makes it is: .* dS and Q .*"], ["lse o", "o is right, .* lse .*"], ["dq,dk dv", "dv is right, so the P that makes it is: .* dS"]) {
         my ($outputs, $line) = @$_;
         my ($bad, $good) = split / /, $outputs;
         my $block = join "", (map { "  $_: 3 of 8 elements wrong\n" } split /,/, $bad), map { "  $_: 0 of 8 elements wrong\n" } $good // ();

@@ -59,15 +59,17 @@ bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index); /* was 
  */
 enum kf_mistake {
     KF_NO_MISTAKE,
+    /* Of how a pair is rotated: of queries, of keys, or of both. */
     KF_EXCHANGED,
     KF_OTHER_WAY,
-    KF_QUERIES_OTHER_WAY,
-    KF_KEYS_OTHER_WAY,
-    KF_NEIGHBOURS,
+    KF_PLUS,
+    KF_MINUS,
     KF_OWN_HALF,
+    KF_EACH_OTHER,
+    KF_TWICE,
     KF_NOT_ROTATED,
-    KF_QUERIES_NOT_ROTATED,
-    KF_KEYS_NOT_ROTATED,
+    KF_PAIR_MISTAKES,
+    KF_NEIGHBOURS = KF_PAIR_MISTAKES,
     KF_QUERIES_FROM_FIRST,
     KF_KEYS_IN_TILE_32,
     KF_KEYS_IN_TILE_64,
@@ -77,11 +79,13 @@ enum kf_mistake {
     KF_NOT_SCALED,
     KF_NOT_NORMALISED,
     KF_NOT_MASKED,
+    KF_MASK_FROM_FIRST,
     KF_KEY_LESS,
     KF_KEY_MORE,
     KF_MISTAKES
 };
 extern enum kf_mistake kf_mistake;
+extern enum kf_mistaken { KF_BOTH, KF_QUERIES, KF_KEYS, KF_MISTAKEN } kf_mistaken; /* of a pair */
 
 /* The outputs of a launch become the result that others must match bit for bit. The launch
  * itself has to be verified in another step. */

@@ -105,8 +105,8 @@ static void rotate_and_append(const forward *f, double *qkv, double *k, double *
         for (int head = 0; head < c->heads; head++) {
             double *q = qkv + ((int64_t)t * c->heads + head) * 3 * D;
             int64_t at = ((int64_t)head * c->positions + f->past + t) * D;
-            kf_rotate(q, R, cosine + t * (R / 2), sine + t * (R / 2));
-            kf_rotate(q + D, R, cosine + t * (R / 2), sine + t * (R / 2));
+            kf_rotate(false, q, R, cosine + t * (R / 2), sine + t * (R / 2));
+            kf_rotate(true, q + D, R, cosine + t * (R / 2), sine + t * (R / 2));
             for (int d = 0; d < D; d++) {
                 q[d] = r(f, q[d]);
                 k[at + d] = r(f, q[D + d]);

@@ -99,7 +99,8 @@ static double probability_error(double score_error, double least_sum, int64_t ke
 
 int64_t kf_visible_keys(const kf_shape *s, int64_t query)
 {
-    int64_t keys = s->causal ? s->Sk - s->Sq + query + 1 : s->Sk;
+    int64_t before = kf_mistake == KF_MASK_FROM_FIRST ? 0 : s->Sk - s->Sq;
+    int64_t keys = s->causal ? before + query + 1 : s->Sk;
     keys += (kf_mistake == KF_KEY_MORE) - (kf_mistake == KF_KEY_LESS);
     if (kf_mistake == KF_NOT_MASKED || keys > s->Sk)
         return s->Sk;
@@ -137,18 +138,15 @@ typedef struct job {
 static double load_rotated(const job *j, const float *from, int64_t position, double *to,
                            bool is_key)
 {
-    const int sign = kf_mistaken_sign(is_key), half = j->R / 2;
+    const int half = j->R / 2;
     const int64_t row = kf_mistaken_position(is_key, position, j->s->Sk - j->s->Sq);
     double norm2 = 0.0;
     for (int d = 0; d < j->s->D; d++)
         norm2 += (double)from[d] * from[d];
-    /* Back is forth where the second half has the other sign. */
     for (int d = 0; d < j->s->D; d++)
-        to[d] = sign < 0 && d >= half && d < 2 * half ? -from[d] : from[d];
-    if (half > 0 && sign != 0)
-        kf_rotate(to, j->R, j->cosines + row * half, j->sines + row * half);
-    for (int d = half; d < 2 * half && sign < 0; d++)
-        to[d] = -to[d];
+        to[d] = from[d];
+    if (half > 0)
+        kf_rotate(is_key, to, j->R, j->cosines + row * half, j->sines + row * half);
     return sqrt(norm2); /* a rotation does not change it */
 }
 

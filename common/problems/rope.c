@@ -36,13 +36,8 @@ static void table_row(void *context, int64_t row)
     int half = t->R / 2;
     for (int i = 0; i < half; i++) {
         double angle = (double)(t->pos0 + row) * t->frequency[i];
-        if (kf_mistake == KF_NOT_ROTATED)
-            angle = 0.0;
-        bool exchanged = kf_mistake == KF_EXCHANGED;
-        t->cosines[row * half + i] = exchanged ? sin(angle) : cos(angle);
-        t->sines[row * half + i] = exchanged                    ? cos(angle)
-                                   : kf_mistake == KF_OTHER_WAY ? -sin(angle)
-                                                                : sin(angle);
+        t->cosines[row * half + i] = cos(angle);
+        t->sines[row * half + i] = sin(angle);
     }
 }
 
@@ -65,23 +60,55 @@ int64_t kf_mistaken_position(bool is_key, int64_t position, int64_t first)
     return !is_key && kf_mistake == KF_QUERIES_FROM_FIRST ? position - first : position;
 }
 
-int kf_mistaken_sign(bool is_key)
+void kf_rotate_pair(bool is_key, double cosine, double sine, double *first, double *second)
 {
-    if (kf_mistake == (is_key ? KF_KEYS_OTHER_WAY : KF_QUERIES_OTHER_WAY))
-        return -1;
-    return kf_mistake != (is_key ? KF_KEYS_NOT_ROTATED : KF_QUERIES_NOT_ROTATED);
+    const bool mistaken = kf_mistaken == KF_BOTH || kf_mistaken == (is_key ? KF_KEYS : KF_QUERIES);
+    const double a = *first, b = *second, c = cosine, s = sine;
+    *first = a * c - b * s;
+    *second = b * c + a * s;
+    switch (mistaken ? kf_mistake : KF_NO_MISTAKE) {
+    case KF_EXCHANGED:
+        *first = a * s - b * c;
+        *second = b * s + a * c;
+        break;
+    case KF_OTHER_WAY:
+        *first = a * c + b * s;
+        *second = b * c - a * s;
+        break;
+    case KF_PLUS:
+        *first = a * c + b * s;
+        break;
+    case KF_MINUS:
+        *second = b * c - a * s;
+        break;
+    case KF_OWN_HALF:
+        *first = a * c + a * s;
+        *second = b * c - b * s;
+        break;
+    case KF_EACH_OTHER:
+        *first = b * c + a * s;
+        *second = a * c - b * s;
+        break;
+    case KF_TWICE:
+        *first = a * (c * c - s * s) - b * 2.0 * c * s;
+        *second = b * (c * c - s * s) + a * 2.0 * c * s;
+        break;
+    case KF_NOT_ROTATED:
+        *first = a;
+        *second = b;
+        break;
+    default:
+        break;
+    }
 }
 
-void kf_rotate(double *x, int R, const double *cosines, const double *sines)
+void kf_rotate(bool is_key, double *x, int R, const double *cosines, const double *sines)
 {
     int half = R / 2;
     bool neighbours = kf_mistake == KF_NEIGHBOURS;
     for (int i = 0; i < half; i++) {
-        double *first = x + (neighbours ? 2 * i : i), *second = first + (neighbours ? 1 : half);
-        double a = *first, b = *second;
-        const bool own = kf_mistake == KF_OWN_HALF;
-        *first = a * cosines[i] - (own ? -a : b) * sines[i];
-        *second = b * cosines[i] + (own ? -b : a) * sines[i];
+        double *first = x + (neighbours ? 2 * i : i);
+        kf_rotate_pair(is_key, cosines[i], sines[i], first, first + (neighbours ? 1 : half));
     }
 }
 

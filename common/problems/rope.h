@@ -34,11 +34,12 @@ kf_cost kf_rope_cost(const kf_case *c);
 double kf_rope_angle(int64_t position, int i, int R);
 /* cos and sin of positions pos0 .. pos0 + rows - 1: [rows][R/2] each. */
 void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines);
-void kf_rotate(double *x, int R, const double *cosines, const double *sines); /* halves, in place */
-/* How kf_mistake rotates a query or a key: by which row of the tables, where `position` is right
- * and that of a head's first query is `first`; and its sines times 1, -1, or 0: not at all. */
+/* x [R], whose pairs are (i, i + R/2): a query, or a key, in place. */
+void kf_rotate(bool is_key, double *x, int R, const double *cosines, const double *sines);
+/* (*first, *second), rotated by an angle with these cosine and sine, or as kf_mistake does it. */
+void kf_rotate_pair(bool is_key, double cosine, double sine, double *first, double *second);
+/* The row of the tables for `position`; `first` is that of a head's first query. Likewise. */
 int64_t kf_mistaken_position(bool is_key, int64_t position, int64_t first);
-int kf_mistaken_sign(bool is_key);
 
 /* --- Bounds: derived in rope.c ---------------------------------------------------------------- */
 

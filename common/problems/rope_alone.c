@@ -42,9 +42,9 @@ static void rotate_row(void *context, int64_t row)
     for (int i = 0; i < j->D / 2; i++) {
         int first = j->next * i, second = first + j->other;
         double a = x[first], b = x[second], c = cosines[i], s = sines[i];
-        const bool own = kf_mistake == KF_OWN_HALF;
-        want[first] = a * c - (own ? -a : b) * s;
-        want[second] = b * c + (own ? -b : a) * s;
+        want[first] = a;
+        want[second] = b;
+        kf_rotate_pair(false, c, s, &want[first], &want[second]);
         bound[first] = kf_rotation_error(a, b, c, s, u, j->angle_error);
         bound[second] = kf_rotation_error(b, a, c, s, u, j->angle_error);
     }

@@ -22,7 +22,7 @@ static void cache_row(void *context, int64_t row)
     double *key = kf_alloc(D, sizeof *key);
     for (int d = 0; d < D; d++)
         key[d] = from[d];
-    kf_rotate(key, c->s->R, c->cosines + position * half, c->sines + position * half);
+    kf_rotate(true, key, c->s->R, c->cosines + position * half, c->sines + position * half);
     for (int d = 0; d < D; d++)
         to[d] = is_new ? NAN : (float)key[d];
     free(key);

@@ -32,17 +32,17 @@ static void rotate_row(void *context, int64_t row)
     const rotation *t = context;
     const double u = kf_unit_roundoff(KF_F32), u16 = kf_unit_roundoff(KF_F16);
     const bool neighbours = kf_mistake == KF_NEIGHBOURS;
-    const int sign = kf_mistaken_sign(t->is_key);
     int64_t D = t->s->D, half = D / 2;
     int64_t at = kf_mistaken_position(t->is_key, t->first + row % t->S, t->first) * half;
     if (t->result && !t->result->checked[row])
         return;
     for (int64_t i = 0; i < D; i++) {
         int64_t pair = neighbours ? i / 2 : i % half, other = neighbours ? i ^ 1 : (i + half) % D;
-        double c = sign ? t->cosines[at + pair] : 1.0, s = sign * t->sines[at + pair];
-        double a = t->from[row * D + i];
-        double b = kf_mistake == KF_OWN_HALF ? -a : t->from[row * D + other];
-        double exact = a * c + (i < other ? -b * s : b * s);
+        double c = t->cosines[at + pair], s = t->sines[at + pair];
+        double a = t->from[row * D + i], b = t->from[row * D + other];
+        double first = i < other ? a : b, second = i < other ? b : a;
+        kf_rotate_pair(t->is_key, c, s, &first, &second);
+        double exact = i < other ? first : second;
         float rounded = half_of(exact);
         if (t->to)
             t->to[row * D + i] = rounded;

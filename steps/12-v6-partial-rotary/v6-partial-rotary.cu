@@ -398,7 +398,7 @@ static void unrotated_reference(kf_run *run)
         for (int d = 0; d < s.D; d++) {
             key[d] = as_it_came[row * s.D + d];
         }
-        kf_rotate(key, s.R, cosine + angles, sine + angles);
+        kf_rotate(true, key, s.R, cosine + angles, sine + angles);
         for (int d = 0; d < s.D; d++) {
             k->host[row * s.D + d] = (float)key[d];
         }

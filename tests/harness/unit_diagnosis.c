@@ -125,7 +125,7 @@ static void factors(void)
 {
     expect_factor("a factor", 0.125, COUNT, "0.125 throughout: a missing factor?\n");
     expect_factor("a factor of some", -3.0, 100, "-3 throughout: a missing factor?\n");
-    expect_factor("a ratio of 1 is no factor", 1.001, COUNT, "1.001 throughout\n");
+    expect_factor("a ratio of 1 is no factor", 1.001, COUNT, "1.001 (median)\n");
     expect_factor("nothing added", 0.0, COUNT, "0 (median)\n");
     expect_factor("a sign", -1.0, COUNT, "-1 throughout\n");
     expect_factor("two elements are few", 2.0, 2, "2 throughout\n");

@@ -190,6 +190,7 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, d
     kf_mistake = mistake;
     kf_attention_reference(&run);
     kf_mistake = KF_NO_MISTAKE;
+    kf_mistaken = KF_BOTH;
     for (int64_t i = 0; i < o->count; i++)
         got[i] = (float)(o->want[i] + 0.9 * o->bound[i]);
     if (bug != NONE)
@@ -207,26 +208,35 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, d
 
 static void mistakes(void)
 {
-    static const char *const want[BUGS] = {[HALVES] =
-                                               "queries alone are rotated the other way round",
-                                           [SCALE] = "scores are not divided by sqrt(D)",
-                                           [MASK] = "a query sees one key more than it should",
-                                           [NO_SUM] = "probabilities are not divided by their sum"};
+    static const char *const want[BUGS] = {
+        [HALVES] = "of queries alone: pairs are rotated the other way round",
+        [SCALE] = "scores are not divided by sqrt(D)",
+        [MASK] = "a query sees one key more than it should",
+        [NO_SUM] = "probabilities are not divided by their sum"};
     for (int bug = POSITION; bug < BUGS; bug++) {
         const char *text = taken_for(bug, KF_NO_MISTAKE, 0, 0.0);
         ok(strcmp(text, want[bug] ? want[bug] : "") == 0, "%s is taken for: %s", bug_name[bug],
            text);
     }
-    static char seen[KF_MISTAKES][512];
-    for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES; m++) {
-        snprintf(seen[m], sizeof seen[m], "%s", taken_for(NONE, m, 0, 0.0));
-        int same = 0;
-        for (int before = KF_NO_MISTAKE + 1; before < m; before++)
-            same += strcmp(seen[m], seen[before]) == 0;
-        /* With cos and sin exchanged a vector is rotated by a quarter turn less its angle. If both
-         * vectors are, their product is that of the other way round. */
-        ok(seen[m][0] && same == (m == KF_OTHER_WAY), "mistake %d is taken for: %s", m, seen[m]);
-    }
+    static char seen[KF_MISTAKES * KF_MISTAKEN][512];
+    int n = 0;
+    for (int m = KF_NO_MISTAKE + 1; m < KF_MISTAKES; m++)
+        for (int of = KF_BOTH; of < (m < KF_PAIR_MISTAKES ? KF_MISTAKEN : 1); of++) {
+            kf_mistaken = of;
+            snprintf(seen[n], sizeof seen[n], "%s", taken_for(NONE, m, 0, 0.0));
+            int same = 0;
+            for (int before = 0; before < n; before++)
+                same += strcmp(seen[n], seen[before]) == 0;
+            /* With cos and sin exchanged a vector is rotated by a quarter turn less its angle. If
+             * both vectors are, their product is that of the other way round. If the two of a pair
+             * are exchanged, it does not matter in which of both. */
+            const bool twin =
+                (m == KF_OTHER_WAY && of == KF_BOTH) || (m == KF_EACH_OTHER && of == KF_KEYS);
+            const bool right = m == KF_EACH_OTHER && of == KF_BOTH;
+            ok(right ? !seen[n][0] : seen[n][0] && same == twin,
+               "mistake %d of %d is taken for: %s", m, of, seen[n]);
+            n++;
+        }
     ok(taken_for(NONE, KF_NO_MISTAKE, 0, 0.0)[0] == '\0', "right outputs are taken for no mistake");
     ok(kf_mistake == KF_NO_MISTAKE, "later references have no mistake");
     ok(taken_for(NONE, KF_NOT_SCALED, 1, 0.0)[0] == '\0',

@@ -185,7 +185,7 @@ static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
         fprintf(to, "    unwritten: %lld%s still carry the poison the harness put there\n",
                 (long long)seen->unwritten,
                 seen->unwritten == seen->nonfinite ? " (all of them)" : "");
-    else
+    else if (seen->details->from_unwritten == 0)
         fprintf(to, "    unwritten: none; the kernel wrote these values\n");
     if (seen->details->from_unwritten > 0)
         fprintf(to, "    %lld were computed from memory that nobody wrote\n",
@@ -246,10 +246,10 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
         print_warps(to, seen, block);
     if (seen->nonfinite > 0)
         print_nonfinite(to, seen);
-    if (isfinite(seen->details->median_ratio))
-        fprintf(to, "    where finite: got/want is %.*g%s%s\n",
-                fabs(seen->details->median_ratio - 1.0) < 0.005 ? 9 : 3,
+    const double off = fabs(seen->details->median_ratio - 1.0);
+    if (isfinite(off)) /* ratios that are the same to a hundredth may all be about 1 */
+        fprintf(to, "    where finite: got/want is %.*g%s%s\n", off < 0.005 ? 9 : 3,
                 seen->details->median_ratio,
-                seen->details->same_ratio ? " throughout" : " (median)",
+                seen->details->same_ratio && off > 0.01 ? " throughout" : " (median)",
                 lacks_factor(seen) ? ": a missing factor?" : "");
 }

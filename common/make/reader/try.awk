@@ -143,7 +143,7 @@ block && /^  / {
 
 # Deaths of kernels, and the harness's messages about them.
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
-    died = /deadlock| waits? at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
+    died = /deadlock| waits? at |waits in vain/ ? "hang" : /misaligned|: need a multiple of/ ? "misaligned" : \
         /illegal access|out of bounds|stack overflow|memory ends at/ ? "illegal" : "failed"
     death[++n_deaths] = $0
     next
@@ -246,11 +246,13 @@ function innocent(    i, name, wrong, seen) {
     if (wrong["o"] && seen["lse"] && !wrong["lse"])
         return "lse is right, so a row's scores are, their order aside: what is wrong comes after them, up to the product with V\n"
     if (wrong["dq"] && seen["dk"] && !wrong["dk"])
-        return "dk is right, so dS is: what is wrong is the product of dS and K that makes dq, its rotation if there is one, or how it is stored\n"
+        return "dk is right, so the dS that makes it is: what is wrong is the product of dS and K that makes dq, its rotation or store, or the dS of dq's own kernel if it has one\n"
     if (wrong["dk"] && seen["dq"] && !wrong["dq"])
-        return "dq is right, so dS is: what is wrong is the product of dS and Q that makes dk, its rotation if there is one, or how it is stored\n"
+        return "dq is right, so the dS that makes it is: what is wrong is the product of dS and Q that makes dk, its rotation or store, or the dS of dk's own kernel if it has one\n"
+    if (wrong["lse"] && seen["o"] && !wrong["o"])
+        return "o is right, so the sums of exponentials that divide it are: what is wrong is how lse is made of a maximum and such a sum, or how it is stored\n"
     if (wrong["dq"] && wrong["dk"] && seen["dv"] && !wrong["dv"])
-        return "dv is right, so P is: what is wrong comes after it, in dS\n"
+        return "dv is right, so the P that makes it is: what is wrong comes after it, in dS\n"
     return ""
 }
 

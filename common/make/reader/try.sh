@@ -135,6 +135,7 @@ explain() {
         head -n 8 "$work/found"
     elif [ "$kind" = results ]; then
         echo "(check finds nothing in this case: no rule of memory or order is broken)"
+        [ -z "$only" ] || echo "(without ARGS, $step try says which other cases fail, and what they have in common)"
     fi
 }
 
