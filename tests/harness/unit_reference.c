@@ -209,7 +209,7 @@ static const char *taken_for(enum bug bug, enum kf_mistake mistake, int wrong, d
 static void mistakes(void)
 {
     static const char *const want[BUGS] = {
-        [HALVES] = "of queries alone: pairs are rotated the other way round",
+        [HALVES] = "pairs are rotated the other way round (of queries alone)",
         [SCALE] = "scores are not divided by sqrt(D)",
         [MASK] = "a query sees one key more than it should",
         [NO_SUM] = "probabilities are not divided by their sum"};

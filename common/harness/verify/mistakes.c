@@ -34,7 +34,7 @@ static const char *const texts[KF_MISTAKES] = {
     [KF_KEY_LESS] = "a query sees one key less than it should",
     [KF_KEY_MORE] = "a query sees one key more than it should"};
 static const char *const of[KF_MISTAKEN] = {
-    [KF_QUERIES] = "of queries alone: ", [KF_KEYS] = "of keys alone: "};
+    [KF_QUERIES] = "of queries alone: ", [KF_KEYS] = " (of keys alone)"};
 
 /* Memory for the references of all outputs; exchanged with what `was` has. */
 typedef struct references {
@@ -135,7 +135,7 @@ void kf_find_mistakes(const kf_run *run, char *text, size_t size)
             if (is_tried(m, mistaken, of_two) && all_right(run, m, mistaken)) {
                 size_t length = strlen(text);
                 snprintf(text + length, size - length, "%s%s%s", found++ ? ", or if " : "",
-                         of[mistaken] ? of[mistaken] : "", texts[m]);
+                         texts[m], of[mistaken] ? of[mistaken] : "");
             }
     if (found > 2) /* within bounds that are this wide any outputs would be */
         text[0] = '\0';
