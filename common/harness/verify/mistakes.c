@@ -34,7 +34,7 @@ static const char *const texts[KF_MISTAKES] = {
     [KF_KEY_LESS] = "a query sees one key less than it should",
     [KF_KEY_MORE] = "a query sees one key more than it should"};
 static const char *const of[KF_MISTAKEN] = {
-    [KF_QUERIES] = "of queries alone: ", [KF_KEYS] = " (of keys alone)"};
+    [KF_QUERIES] = " (of queries alone)", [KF_KEYS] = " (of keys alone)"};
 
 /* Memory for the references of all outputs; exchanged with what `was` has. */
 typedef struct references {
