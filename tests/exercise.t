@@ -285,6 +285,8 @@ my @planted = (
         qr/its results are wrong/, qr/^    these are the results if keys are rotated by their positions in a tile of 64$/m, "true", ""],
     ["halves in the other order", "16", "small --variant rebuild", qr/\Qnegated, D \/ 2, x, D, rotated/, sub { "x, D, negated, D \/ 2, rotated" },
         qr/its results are wrong/, qr/^    these are the results if the halves of rotate_half\(x\) are exchanged$/m, "true", ""],
+    ["another sign where keys are rotated", "08", "S63", qr/lower = x \* c -/, sub { "lower = x * c +" }, qr/its results are wrong/,
+        qr/^    these are the results if the first of a pair is x1 cos \+ x2 sin, in place of .* \(of keys alone\)$/m, "true", ""],
     # Counts of what is wrong.
     ["pairs that every thread rotates", "12", "S63 --variant v6-all", qr/(i < rotated; )i \+= parts/, sub { "$1i++" }, qr/its results are wrong/,
         qr/^counted in this case: kernel attention_v6_by<by>: sin 1161468 \(the step's own: 161280, 7\.2 times\), /m, "true", "count"],
