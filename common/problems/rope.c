@@ -144,5 +144,7 @@ double kf_fp32_angle_error(const kf_shape *s, bool fast)
 double kf_rotation_error(double x1, double x2, double c, double s, double u, double angle_error)
 {
     double g = 3.0 * u / (1.0 - 3.0 * u);
+    if (kf_mistake != KF_NO_MISTAKE) /* which may multiply each by either */
+        c = s = 1.0;
     return g * (fabs(x1 * c) + fabs(x2 * s)) + (1.0 + g) * angle_error * (fabs(x1) + fabs(x2));
 }
