@@ -428,6 +428,10 @@ proved("what try.sh says", [@writing], sub {
     $tries->("the program's own output", 1, $head =~ s/.*\n//r . $wrong =~ s/\n//r =~ s/  a table.*\n//r
         . "(check finds nothing in this case: no rule of memory or order is broken)\n"
         . "step-99 try: not right yet: its results are wrong, see above\n");
+    %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks '' --case D8");
+    like($r{out}, qr/^\(check finds .*\n\(without ARGS, step-99 try says which other cases fail/m, "other cases were not tried") or diag($r{out});
+    %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks '' --variant v");
+    unlike($r{out}, qr/without ARGS/, "all cases were, of one variant");
     # Memory that nobody reads: what the step's own program does not read either is left out.
     my $unread = sub { "    never read: write at $_[0] by thread (0,0,0) of block (0,0,0) in kernel k: 8 bytes at offset $_[1] of s (16 bytes of shared memory)\n" };
     my ($padding, $forgotten) = map { $unread->("work/99-mine.cu:$_", $_) } 0, 8;

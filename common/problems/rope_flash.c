@@ -201,6 +201,7 @@ void kf_rope_keys_reference(kf_run *run)
     double *both = angles(run);
     kf_sample_rows(rotated->checked, (int64_t)s->B * s->H, s->Sk, 2.0 * s->D, run->seed);
     rotation t = {.s = s,
+                  .is_key = true,
                   .from = kf_find(run, "k")->host,
                   .result = rotated,
                   .S = s->Sk,

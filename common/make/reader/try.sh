@@ -18,10 +18,11 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # With some of the cases or variants alone, the code that the reader wrote may not have run.
-only='' args="$*"
+only='' some_cases='' args="$*"
 for argument in "$@"; do
     case $argument in
-    --case | --variant | --case=* | --variant=*) only=1 ;;
+    --case | --case=*) only=1 some_cases=1 ;;
+    --variant | --variant=*) only=1 ;;
     esac
 done
 
@@ -135,7 +136,7 @@ explain() {
         head -n 8 "$work/found"
     elif [ "$kind" = results ]; then
         echo "(check finds nothing in this case: no rule of memory or order is broken)"
-        [ -z "$only" ] || echo "(without ARGS, $step try says which other cases fail, and what they have in common)"
+        [ -z "$some_cases" ] || echo "(without ARGS, $step try says which other cases fail, and what they have in common)"
     fi
 }
 
