@@ -62,6 +62,7 @@ struct thread {
     const char *file;
     uint64_t value, result;
     int source;                  /* the lane that a shuffle reads */
+    const void *from;            /* and where it is called; check compares runs by it */
     unsigned carry;              /* of add.cc and the like */
     const void *what;            /* of CPU_PTX: the instruction, */
     const char *name;            /* its text, */

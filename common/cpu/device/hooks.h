@@ -117,6 +117,9 @@ void trace_shared(struct worker *w, const char *name, size_t offset, size_t byte
  * follow are that statement's. */
 enum matrix { TRACE_LDMATRIX, TRACE_STMATRIX };
 void trace_asm(struct worker *w, const void *from, const void *frame);
+/* For check: its operands, as the next event. */
+void trace_operands(struct worker *w, const char *text, const char *constraints,
+                    const uint64_t *registers);
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* A load or store that is .relaxed, .acquire or .release, so a race with other blocks is

@@ -217,5 +217,6 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
                    file, line, w->now, lane, from, op_names[op], mask);
     t->value = value;
     t->source = from;
+    t->from = __builtin_return_address(0);
     return meet(w, mask, NULL, NULL);
 }

@@ -132,6 +132,7 @@ void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
 {
     struct worker *w = block_inside(CPU_PTX, site->file, site->line);
     TRACE(asm(w, __builtin_return_address(0), CALLERS_DEPTH));
+    TRACE_CHECK(operands(w, site->text, site->constraints, reg));
     execute(w, site, reg);
 }
 
@@ -139,6 +140,7 @@ void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int 
 {
     struct worker *w = block_inside(CPU_PTX, file, line);
     TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
+    TRACE_CHECK(operands(w, site->text, site->constraints, reg));
     execute(w, site, reg);
 }
 
@@ -146,6 +148,7 @@ void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held
 {
     struct worker *w = block_inside(CPU_PTX, site->file, site->line);
     TRACE(asm(w, __builtin_return_address(0), CALLERS_DEPTH));
+    TRACE_CHECK(operands(w, site->text, site->constraints, reg));
     w->threads[w->now].held = held;
     execute(w, site, reg);
 }

@@ -83,17 +83,35 @@ seed=$(sed -n 's/^.*; --seed \([0-9]*\) repeats it$/\1/p' "$work/run" | head -n 
 where=$(digest where "$work/run")
 kind=${where%% *}
 
-# only_news: leaves out of work/check the memory that the step's own program does not read either: padding, tables for
-# other cases. MAKE_OWN makes that program, OWN_CHECK runs it.
-only_news() {
-    [ -n "$MAKE_OWN" ] && grep -q '^ *never read: ' "$work/check" || return 0
+# run_own: the step's own program in the case that fails, checked, with a record of what its threads do. MAKE_OWN makes
+# it, OWN_CHECK runs it.
+run_own() {
+    case $kind:$MAKE_OWN in
+    results:?* | prediction:?*) ;;
+    *) return ;;
+    esac
     # shellcheck disable=SC2086
-    $MAKE_OWN >"$work/own" 2>&1 && CUDACPU_UNREAD=1 $OWN_CHECK --seed "$seed" --case "$failing_case" \
-        ${failing_variant:+--variant "$failing_variant"} >"$work/own" 2>&1
+    $MAKE_OWN >"$work/own" 2>&1 && CUDACPU_UNREAD=1 CUDACPU_RECORD=$work/record $OWN_CHECK --seed "$seed" \
+        --case "$failing_case" ${failing_variant:+--variant "$failing_variant"} >"$work/own" 2>&1
+}
+
+# only_news: leaves out of work/check the memory that the step's own program does not read either: padding, tables for
+# other cases.
+only_news() {
+    [ -f "$work/own" ] && grep -q '^ *never read: ' "$work/check" || return 0
     awk '{ key = $0; sub(/.* in kernel /, "", key); never = /^ *never read: / }
         FILENAME == ARGV[1] { if (never) own[key] = 1; next }
         !never || !(key in own)' "$work/own" "$work/check" >"$work/news"
     mv "$work/news" "$work/check"
+}
+
+# say_beside: where the reader's program parts from the step's own, as check compares the two.
+say_beside() {
+    sed -n "s/^differs: //p" "$work/check" | sed "s/the recorded run's block/the step's own/g
+        s/that one's has/there it has/
+        s/the recorded run/the step's own/g
+        s/this one's never/yours never/
+        s/^/beside the step's own: /" | head -n 2
 }
 
 # count_wrong: how much work the variant that fails does beside the step's own, where that case's counts are recorded.
@@ -112,13 +130,16 @@ explain() {
     # A step that stops at a failed prediction does not free its memory, and that is no finding.
     [ "$kind $failing_variant" != "prediction -" ] || return
     [ "$failing_variant" = - ] && failing_variant=
+    run_own
     # Memory that nobody reads says something of a kernel that came to its end.
     # shellcheck disable=SC2086
-    CUDACPU_UNREAD=$([ "$kind" != results ] || echo 1) $check --seed "$seed" --case "$failing_case" \
+    CUDACPU_BESIDE=$([ ! -f "$work/record" ] || echo "$work/record") CUDACPU_UNREAD=$([ "$kind" != results ] || echo 1) $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
+    say_beside
     only_news
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
-    digest failed "$work/check" checks=1 | grep -v '^case \|^fails too: \|^passes: \|^leak: \|repeats it$' |
+    grep -v '^differs: ' "$work/check" >"$work/findings"
+    digest failed "$work/findings" checks=1 | grep -v '^case \|^fails too: \|^passes: \|^leak: \|repeats it$' |
         awk '{ line[NR] = $0; if (!/^kernel /) findings = findings "\n" $0 }
             END {
                 for (i = 1; i <= NR; i++) {

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 struct look looks[MAX_THREADS];
-static int read_unwritten; /* the launch has read what nothing had written */
-static int plain_store;    /* the access being checked is a store that is made right afterwards */
+static int read_unwritten;   /* the launch has read what nothing had written */
+static int copy_comes_later; /* the store being checked is one of cp.async */
+static int plain_store;      /* the access being checked is a store that is made right afterwards */
 /* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
@@ -27,6 +28,7 @@ void trace_launch(struct launch *l)
     memory_launch();
     order_launch(l->kernel);
     streams_launch();
+    beside_launch();
 }
 
 void races_end(void);
@@ -94,6 +96,8 @@ void trace_block(struct worker *w, uint64_t place)
     mbarriers_forget();
     clocks_block(w);
     memory_block(w);
+    if (beside_wanted)
+        beside_block(place);
 }
 
 void trace_launch_end(struct launch *l)
@@ -104,6 +108,8 @@ void trace_launch_end(struct launch *l)
     unread_launch_ended();
     proxy_block();
     registers_block();
+    if (beside_wanted)
+        beside_block_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -420,6 +426,11 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
         return FORBIDDEN;
     }
+    if (beside_wanted)
+        beside_access(a.thread, a.kind, a.code, p, bytes, a.is_shared ? shared_at(p) : o,
+                      copy_comes_later ? BESIDE_UNKNOWN
+                      : in_pieces      ? BESIDE_WITH_LAST
+                                       : BESIDE_NEXT);
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
     if (a.kind != WRITE && have != all && o && o->host) {
@@ -588,6 +599,13 @@ void trace_asm(struct worker *w, const void *from, const void *frame)
     symbols_statement(statement[w->now] = code_of(from));
 }
 
+void trace_operands(struct worker *w, const char *text, const char *constraints,
+                    const uint64_t *registers)
+{
+    if (beside_wanted)
+        beside_statement((int)w->now, statement[w->now], text, constraints, registers);
+}
+
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     lane_seen(w, lane, READ, p, bytes);
@@ -637,8 +655,10 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
                                  .code = statement[thread],
                                  .p = (uintptr_t)rows[i],
                                  .bytes = 16};
+        in_pieces = i > 0;
         access_of(w, a, thread_at(w, transposed ? r / 2 : 4 * r), transposed ? 8 : 1);
     }
+    in_pieces = 0;
 }
 
 /* The bytes that a copy reads need not be a power of 2, and their address is as aligned as the
@@ -664,7 +684,9 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 {
     const int thread = thread_at(w, lane);
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
+    copy_comes_later = 1;
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
+    copy_comes_later = 0;
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
                   source, (uintptr_t)from, read);
 }
@@ -707,13 +729,28 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
     }
 }
 
+/* The first byte says where the whole lies. */
+static void proxy_beside(const struct worker *w, int op, uintptr_t p, size_t bytes, int writes)
+{
+    const struct object *o;
+    const struct side side = proxy_side(op);
+    const int64_t at = locate(w, p, 1, &o);
+    if (at >= 0)
+        beside_access(side.thread, writes ? WRITE : READ, side.code, p, bytes,
+                      at >= (int64_t)ARENA_AT ? shared_at(p) : o, BESIDE_UNKNOWN);
+}
+
 void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes)
 {
+    if (beside_wanted)
+        proxy_beside(w, op, (uintptr_t)p, bytes, 0);
     proxy_seen(w, op, (uintptr_t)p, bytes, 0, 0);
 }
 
 void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic)
 {
+    if (beside_wanted)
+        proxy_beside(w, op, (uintptr_t)p, bytes, 1);
     proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
 }
 

@@ -387,5 +387,6 @@ void trace_dies(void)
 static void __attribute__((destructor)) at_end(void)
 {
     trace_reset(); /* allocations that are still there are leaks */
+    beside_end();
     findings_end();
 }

@@ -131,6 +131,26 @@ void unread_block_begins(const struct worker *w);
 void unread_launch_ended(void);
 int unread_memory(const void *p, size_t bytes, uint8_t *marks); /* cpu/trace.h */
 
+/* --- beside.c: how a run differs from a recorded one ------------------------------------------ */
+
+enum beside_value {
+    BESIDE_NEXT,      /* a store's value is in memory when the next event comes */
+    BESIDE_WITH_LAST, /* and so are those of the stores before, which are made with this one */
+    BESIDE_UNKNOWN    /* a copy that comes later */
+};
+void beside_launch(void);
+void beside_block(uint64_t number);
+void beside_block_ends(void);
+/* o: what p lies in. */
+void beside_access(int thread, enum kind kind, uint32_t code, uintptr_t p, size_t bytes,
+                   const struct object *o, enum beside_value value);
+/* Inline PTX, before it is executed. */
+void beside_statement(int thread, uint32_t code, const char *text, const char *constraints,
+                      const uint64_t *registers);
+void beside_warp(const struct worker *w, int warp, enum cpu_op op, unsigned mask);
+void beside_end(void);
+extern int beside_wanted; /* less than 0: not known yet */
+
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 
 /* A thread's vector clock, beyond what its warp has in common. known[t]: what thread t did before
