@@ -356,7 +356,8 @@ static void put_value(const struct event *e, struct view v)
 
 /* What is found in one block. */
 struct parting {
-    const struct event *more, *fewer, *again;
+    const struct event *more, *fewer;
+    const struct event *again, *next; /* next: what comes in place of `again` in the recorded run */
     const struct event *value, *recorded; /* recorded: what `value` differs from */
     struct view view;
     int n_more, n_fewer; /* places of the array of `more`, or of `fewer` */
@@ -415,7 +416,7 @@ static const struct event *only(const struct event *a, const struct event *end,
     return best;
 }
 
-/* Of two lists of one place: the first access that a thread of the first makes more often. */
+/* Of two lists of one place: an access that a thread of the first makes more often. */
 static const struct event *once_more(const struct event *a, const struct event *end,
                                      const struct event *b, const struct event *b_end)
 {
@@ -432,6 +433,41 @@ static const struct event *once_more(const struct event *a, const struct event *
             return e;
     }
     return NULL;
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const struct event *const *a = x, *const *b = y;
+    return (*a)->order < (*b)->order ? -1 : (*a)->order > (*b)->order;
+}
+
+/* The accesses of that array by that thread, in their order; NULL behind the last. */
+static const struct event **in_order(const struct event *e, const struct event *end,
+                                     const struct event *of)
+{
+    const struct event **list = room(malloc((size_t)(end - e + 1) * sizeof *list));
+    size_t n = 0;
+    for (; e < end; e++)
+        if (e->what == of->what && e->name == of->name && e->thread == of->thread)
+            list[n++] = e;
+    qsort(list, n, sizeof *list, by_order);
+    list[n] = NULL;
+    return list;
+}
+
+/* A thread makes an access more often: where its accesses of that array first differ. */
+static void find_next(const struct event *a, const struct event *a_end, const struct event *b,
+                      const struct event *b_end, struct parting *found)
+{
+    const struct event **old = in_order(a, a_end, found->again),
+                       **new = in_order(b, b_end, found->again);
+    int i = 0;
+    while (old[i] && new[i] && old[i]->unit == new[i]->unit)
+        i++;
+    if (new[i])
+        found->again = new[i];
+    found->next = old[i];
+    free(old), free(new);
 }
 
 static void find_values(const struct event *a, const struct event *end, const struct event *b,
@@ -521,7 +557,13 @@ static void put_parting(const struct parting *found)
         put_event(doing[e->what], e);
         fputs(": ", stderr);
         put_places(e, 1);
-        fputs(", once more than in the recorded run\n", stderr);
+        fputs(", again; in the recorded run ", stderr);
+        if (found->next)
+            put_places(found->next, 1);
+        else
+            fputs("nothing of it", stderr);
+        fputs(" comes next\n", stderr);
+        return;
     }
     e = found->value;
     if (!e || (found->more && found->more->order < e->order))
@@ -571,6 +613,8 @@ static void compare(const struct record *old)
         found.more = only(b, b_next, a, a_next, NULL, &found.n_more);
         found.fewer = only(a, a_next, b, b_next, found.more, &found.n_fewer);
         find_values(a, a_next, b, b_next, &found);
+        if (found.again)
+            find_next(a, a_next, b, b_next, &found);
         if (found.more || found.fewer || found.value) {
             put_parting(&found);
             return;
