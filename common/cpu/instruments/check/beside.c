@@ -1,13 +1,10 @@
-/* check: where a run parts from a recorded one. CUDACPU_RECORD=FILE records what each thread of a
- * launch's first blocks and of its last one accesses, which values it stores, and which it passes
- * to shuffles and to products of matrices. CUDACPU_BESIDE=FILE compares a run with that, and says
- * where it first touches other places, and where the first value differs. An exercise that is
- * wrong is so set beside the step's own program: the line that goes astray is named even where no
- * rule is broken.
+/* check: where a run parts from a recorded one. CUDACPU_RECORD=FILE records the events of a run
+ * (state/events.c). CUDACPU_BESIDE=FILE compares a run with that, and says where it first touches
+ * other places, and where the first value differs. So an exercise that is wrong is set beside the
+ * step's own program: the line that goes astray is named even where no rule is broken.
  *
  * Compared are sets, block by block: the order of two accesses may differ in a right program. */
-#define _GNU_SOURCE
-#include "instruments/check/state/check.h"
+#include "instruments/check/state/events.h"
 
 #include "base/formats.h"
 
@@ -15,211 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum {
-    FIRST_BLOCKS = 4, /* that are looked at in each launch, and the last one */
-    MOST = 4 << 20,   /* events, of 32 bytes; a block that comes to more is dropped */
-    UNIT = 4,         /* bytes of memory that are one event, so that vectors compare with scalars */
-    NAMES = 1000,
-    STORES = 2048 /* of one operation */
-};
-enum what { READS, WRITES, ADDS, PRODUCT, SHUFFLE };
-
-struct event {
-    uint32_t value, unit; /* of memory: offset / UNIT; otherwise thread * 64 + number of operand */
-    uint32_t code, order;
-    uint32_t block; /* an index into blocks */
-    uint16_t name, thread;
-    uint8_t what, bytes, within; /* bytes of the value that are known; offset % UNIT */
-};
-
-struct name {
-    char text[60];
-};
-struct block {
-    uint32_t launch, name;
-    uint3 grid, shape; /* of the launch */
-    uint64_t number;
-};
-
-struct record {
-    struct event *events;
-    struct name *names;
-    struct block *blocks;
-    int n_events, n_names, n_blocks;
-};
-static struct record run;
-static int is_taken, is_full; /* is_taken: the block that runs is looked at */
-int beside_wanted = -1;       /* -1: not known yet */
-static const char *record_to, *compare_with;
-static uint32_t launches;
-/* Stores whose values are not in memory yet. */
-static struct {
-    int event;
-    uintptr_t p;
-} stores[STORES];
-static int n_stores;
-
 static void *room(void *p)
 {
     return need_memory(p, "what a run is compared with");
-}
-
-static void stores_made(void)
-{
-    for (int i = 0; i < n_stores; i++) {
-        struct event *e = &run.events[stores[i].event];
-        memcpy(&e->value, (const void *)stores[i].p, e->bytes); /* NOLINT: at most 4 bytes */
-    }
-    n_stores = 0;
-}
-
-static int name_of(const char *text)
-{
-    for (int i = 0; i < run.n_names; i++)
-        if (strncmp(run.names[i].text, text, sizeof run.names[i].text - 1) == 0)
-            return i;
-    if (run.n_names == NAMES)
-        return 0;
-    snprintf(run.names[run.n_names].text, sizeof run.names[0].text, "%s", text);
-    return run.n_names++;
-}
-
-static int name_of_object(const struct object *o)
-{
-    static const struct object *last;
-    static const char *last_name;
-    static int number;
-    char text[40];
-    if (o == last && o->name == last_name)
-        return number;
-    last = o;
-    last_name = o->name;
-    if (!o->name)
-        snprintf(text, sizeof text, "allocation %td", o - objects);
-    return number = name_of(o->name ? o->name : text);
-}
-
-static struct event *add(enum what what, int thread, uint32_t code, int name, uint32_t unit)
-{
-    if (run.n_events == MOST) { /* what is not whole cannot be compared */
-        run.n_blocks--;
-        while (run.n_events && run.events[run.n_events - 1].block == (uint32_t)run.n_blocks)
-            run.n_events--;
-        is_taken = 0;
-        is_full = 1;
-        n_stores = 0;
-        return NULL;
-    }
-    struct event *e = &run.events[run.n_events];
-    *e = (struct event){.unit = unit,
-                        .code = code,
-                        .order = (uint32_t)run.n_events,
-                        .block = (uint32_t)run.n_blocks - 1,
-                        .name = (uint16_t)name,
-                        .thread = (uint16_t)thread,
-                        .what = (uint8_t)what};
-    run.n_events++;
-    return e;
-}
-
-void beside_launch(void)
-{
-    if (beside_wanted < 0) {
-        record_to = getenv("CUDACPU_RECORD");
-        compare_with = getenv("CUDACPU_BESIDE");
-        compare_with = compare_with && *compare_with ? compare_with : NULL;
-        beside_wanted = record_to || compare_with;
-        if (beside_wanted) {
-            run.events = room(malloc(MOST * sizeof *run.events));
-            run.names = room(calloc(NAMES, sizeof *run.names));
-        }
-    }
-    launches++;
-    is_taken = 0;
-}
-
-void beside_block(uint64_t number)
-{
-    const uint3 grid = order.kernel->grid;
-    stores_made();
-    is_taken =
-        !is_full && (number < FIRST_BLOCKS || number == (uint64_t)grid.x * grid.y * grid.z - 1);
-    if (!is_taken)
-        return;
-    run.blocks = room(realloc(run.blocks, (size_t)(run.n_blocks + 1) * sizeof *run.blocks));
-    run.blocks[run.n_blocks++] = (struct block){launches, (uint32_t)name_of(order.kernel->name),
-                                                order.kernel->grid, order.kernel->block, number};
-}
-
-void beside_block_ends(void)
-{
-    stores_made();
-    is_taken = 0;
-}
-
-void beside_access(int thread, enum kind kind, uint32_t code, uintptr_t p, size_t bytes,
-                   const struct object *o, enum beside_value value)
-{
-    if (value != BESIDE_WITH_LAST)
-        stores_made();
-    if (!is_taken || !o)
-        return;
-    const int name = name_of_object(o);
-    const enum what what = kind == READ ? READS : kind == ATOMIC ? ADDS : WRITES;
-    while (bytes) {
-        const uint32_t offset = (uint32_t)(p - o->p);
-        const size_t n = bytes < UNIT - offset % UNIT ? bytes : UNIT - offset % UNIT;
-        struct event *e = add(what, thread, code, name, offset / UNIT);
-        if (!e)
-            return;
-        e->within = offset % UNIT;
-        if (what == WRITES && value != BESIDE_UNKNOWN && n_stores < STORES) {
-            e->bytes = (uint8_t)n;
-            stores[n_stores].event = (int)e->order;
-            stores[n_stores++].p = p;
-        }
-        p += n;
-        bytes -= n;
-    }
-}
-
-/* A fragment of A or B is in registers of 32 bits. */
-void beside_statement(int thread, uint32_t code, const char *text, const char *constraints,
-                      const uint64_t *registers)
-{
-    char name[sizeof run.names[0].text];
-    stores_made();
-    text += strspn(text, " \t\n{");
-    if (!is_taken || !constraints || (strncmp(text, "mma.", 4) && strncmp(text, "wgmma.mma", 9)))
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " \t\n"), text);
-    const int number = name_of(name);
-    for (int k = 0; constraints[k] && k < 64; k++)
-        if (constraints[k] == 'r') {
-            struct event *e =
-                add(PRODUCT, thread, code, number, (uint32_t)thread * 64 + (uint32_t)k);
-            if (!e)
-                return;
-            e->value = (uint32_t)registers[k];
-            e->bytes = 4;
-        }
-}
-
-void beside_warp(const struct worker *w, int warp, enum cpu_op op, unsigned mask)
-{
-    stores_made();
-    if (!is_taken || op < CPU_SHFL)
-        return;
-    const int number = name_of("shuffle");
-    for (unsigned m = mask; m; m &= m - 1) {
-        const int thread = warp * WARP + __builtin_ctz(m);
-        const struct thread *t = &w->threads[thread];
-        struct event *e = add(SHUFFLE, thread, code_of(t->from), number, (uint32_t)thread * 64);
-        if (!e)
-            return;
-        e->value = (uint32_t)t->value;
-        e->bytes = 4;
-    }
 }
 
 /* --- The record as a file ----------------------------------------------------------------------
@@ -227,23 +22,23 @@ void beside_warp(const struct worker *w, int warp, enum cpu_op op, unsigned mask
 
 static void save(void)
 {
-    FILE *f = fopen(record_to, "wb");
+    FILE *f = fopen(events_to, "wb");
     const int n[3] = {run.n_names, run.n_blocks, run.n_events};
     if (!f || fwrite(n, sizeof n, 1, f) != 1 ||
         fwrite(run.names, sizeof *run.names, (size_t)n[0], f) != (size_t)n[0] ||
         fwrite(run.blocks, sizeof *run.blocks, (size_t)n[1], f) != (size_t)n[1] ||
         fwrite(run.events, sizeof *run.events, (size_t)n[2], f) != (size_t)n[2] || fclose(f))
-        fprintf(stderr, "check: CUDACPU_RECORD=%s: cannot be written\n", record_to);
+        fprintf(stderr, "check: CUDACPU_RECORD=%s: cannot be written\n", events_to);
 }
 
 /* Its names become the run's. */
-static int load(struct record *r)
+static int load(struct events *r)
 {
-    FILE *f = fopen(compare_with, "rb");
+    FILE *f = fopen(events_beside, "rb");
     int n[3], whole = f && fread(n, sizeof n, 1, f) == 1;
-    int numbers[NAMES];
+    int numbers[EVENT_NAMES];
     if (whole) {
-        *r = (struct record){room(malloc((size_t)n[2] * sizeof *r->events + 1)),
+        *r = (struct events){room(malloc((size_t)n[2] * sizeof *r->events + 1)),
                              room(malloc((size_t)n[0] * sizeof *r->names + 1)),
                              room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
                              n[2],
@@ -256,11 +51,11 @@ static int load(struct record *r)
     if (f)
         fclose(f);
     if (!whole) {
-        fprintf(stderr, "check: CUDACPU_BESIDE=%s: is no whole record\n", compare_with);
+        fprintf(stderr, "check: CUDACPU_BESIDE=%s: is no whole record\n", events_beside);
         return 0;
     }
     for (int i = 0; i < n[0]; i++)
-        numbers[i] = name_of(r->names[i].text);
+        numbers[i] = event_name(r->names[i].text);
     for (int i = 0; i < n[1]; i++)
         r->blocks[i].name = (uint32_t)numbers[r->blocks[i].name];
     for (int i = 0; i < n[2]; i++)
@@ -300,21 +95,39 @@ static float half(uint32_t bits)
     return (float)ptx_decode(PTX_F16, bits & 0xffff);
 }
 
-/* How to read the values of an array, and how large they are. A pair of halves lies in 4 bytes. The
- * lower half of a float, read as a half, is soon large or no number. */
+/* How to read the values of an array, and how large they are. Nothing says of memory whether it has
+ * floats or pairs of halves. Where the lower 16 bits are halves, they are as large as the upper
+ * ones; of a float they are as good as chance, or end in zeros. */
 struct view {
     int halves;
     float scale;
 };
 
+static int exponent(uint32_t half)
+{
+    return half >> 10 & 31;
+}
+
 static struct view view_of(const struct event *e, const struct event *end)
 {
-    struct view v = {1, 0};
+    int least = 31, most = 0, n = 0, alike = 0;
+    uint32_t digits = 0;
     for (const struct event *i = e; i < end; i++)
-        for (int k = 0; k < 2 && i->bytes; k++) {
-            const float x = fabsf(half(i->value >> 16 * k));
-            v.halves &= x < 1024 || isinf(x);
+        if (i->bytes == 4 && i->value >> 16 & 0x7fff) {
+            const int high = exponent(i->value >> 16);
+            least = high < least ? high : least;
+            most = high > most ? high : most;
         }
+    for (const struct event *i = e; i < end; i++)
+        if (i->bytes == 4 && i->value & 0x7fff) {
+            const int low = exponent(i->value);
+            n++;
+            digits |= i->value & 0xff;
+            alike += low >= least - 2 && low <= most + 2;
+        }
+    const int of_halves = e->what == PRODUCT ? strstr(run.names[e->name].text, ".f16") != NULL
+                                             : digits && alike >= n - n / 16;
+    struct view v = {e->bytes == 2 || of_halves, 0};
     for (const struct event *i = e; i < end; i++)
         for (int k = 0; k < 1 + v.halves && i->bytes; k++) {
             const float x = fabsf(v.halves ? half(i->value >> 16 * k) : single(i->value));
@@ -416,12 +229,16 @@ static const struct event *only(const struct event *a, const struct event *end,
     return best;
 }
 
-/* Of two lists of one place: an access that a thread of the first makes more often. */
+/* Of two lists of one place: an access that a thread of the first makes more often. Most lists have
+ * the same threads. */
 static const struct event *once_more(const struct event *a, const struct event *end,
                                      const struct event *b, const struct event *b_end)
 {
-    enum { MANY = 2000 };
-    if (end - a <= b_end - b || end - a > MANY)
+    static int64_t left = 200000000; /* steps, in all */
+    int i = 0;
+    while (a + i < end && b + i < b_end && a[i].thread == b[i].thread)
+        i++;
+    if (a + i == end || (left -= (end - a) * (b_end - b + 1)) < 0)
         return NULL;
     for (const struct event *e = a; e < end; e++) {
         int times = 1;
@@ -504,6 +321,7 @@ static void put_index(const char *name, uint64_t i, uint3 n)
             i / n.x / n.y);
 }
 
+static const char *const doing[] = {"read", "write", "atomic"};
 static const char *const verbs[] = {"reads", "writes", "adds to"};
 
 /* "read at FILE:LINE (called at FILE:LINE) by thread 3" */
@@ -516,7 +334,7 @@ static void put_event(const char *doing, const struct event *e)
     if (symbols_calls(calls, sizeof calls, &place))
         fprintf(stderr, " (%s)", calls);
     symbols_free(&place, 1);
-    const struct block *b = &run.blocks[e->block];
+    const struct event_block *b = &run.blocks[e->block];
     put_index(" by thread", e->thread, b->shape);
     put_index(" of block", b->number, b->grid);
     fprintf(stderr, " in kernel %s", run.names[b->name].text);
@@ -524,54 +342,56 @@ static void put_event(const char *doing, const struct event *e)
 
 static void put_places(const struct event *e, int n)
 {
-    fprintf(stderr, "offset %u of %s", e->unit * UNIT + e->within, run.names[e->name].text);
+    fprintf(stderr, "offset %u of %s", e->unit * EVENT_UNIT + e->within, run.names[e->name].text);
     if (n > 1)
         fprintf(stderr, " (and %d more place%s)", n - 1, n == 2 ? "" : "s");
 }
 
-static void put_parting(const struct parting *found)
+/* A place that only one of the two runs touches, in the whole block. */
+static void put_place(const struct parting *found)
 {
-    static const char *const doing[] = {"read", "write", "atomic"};
-    const struct event *e = found->more;
-    if (e) {
+    const struct event *more = found->more, *fewer = found->fewer;
+    if (more) {
         fputs("differs: ", stderr);
-        put_event(doing[e->what], e);
+        put_event(doing[more->what], more);
         fputs(": ", stderr);
-        put_places(e, found->n_more);
-        fprintf(stderr, ", where the recorded run's block never %s", verbs[e->what]);
-        if (found->fewer) {
+        put_places(more, found->n_more);
+        fprintf(stderr, ", where the recorded run's block never %s", verbs[more->what]);
+        if (fewer) {
             fputs("; that one's has ", stderr);
-            put_places(found->fewer, found->n_fewer);
+            put_places(fewer, found->n_fewer);
             fputs(", and this one's never", stderr);
         }
         fputc('\n', stderr);
-    } else if (found->fewer) {
-        e = found->fewer;
-        fprintf(stderr, "differs: the recorded run's block %s ", verbs[e->what]);
-        put_places(e, found->n_fewer);
+    } else if (fewer) {
+        fprintf(stderr, "differs: the recorded run's block %s ", verbs[fewer->what]);
+        put_places(fewer, found->n_fewer);
         fputs(", and this one's never\n", stderr);
     }
-    e = found->again;
-    if (e && !found->more && !found->fewer && (!found->value || e->order < found->value->order)) {
-        fputs("differs: ", stderr);
-        put_event(doing[e->what], e);
-        fputs(": ", stderr);
-        put_places(e, 1);
-        fputs(", again; in the recorded run ", stderr);
-        if (found->next)
-            put_places(found->next, 1);
-        else
-            fputs("nothing of it", stderr);
-        fputs(" comes next\n", stderr);
-        return;
+}
+
+/* A thread comes to another place than in the recorded run. */
+static void put_next(const struct parting *found)
+{
+    fputs("differs: ", stderr);
+    put_event(doing[found->again->what], found->again);
+    fputs(": ", stderr);
+    put_places(found->again, 1);
+    if (found->next) {
+        fputs(", where this thread in the recorded run comes to ", stderr);
+        put_places(found->next, 1);
+        fputc('\n', stderr);
+    } else {
+        fputs(", where this thread in the recorded run has come to its last one\n", stderr);
     }
-    e = found->value;
-    if (!e || (found->more && found->more->order < e->order))
-        return;
-    fputs(found->more || found->fewer
-              ? "differs: "
-              : "differs: the same places are read and written; the first value that differs: ",
-          stderr);
+}
+
+static void put_other_value(const struct parting *found, int only_values)
+{
+    const struct event *e = found->value;
+    fputs("differs: ", stderr);
+    if (only_values)
+        fputs("the same places are read and written; the first value that differs: ", stderr);
     put_event(e->what == WRITES                 ? "write"
               : e->what == SHUFFLE              ? "shuffle"
               : *run.names[e->name].text == 'm' ? "mma"
@@ -581,7 +401,7 @@ static void put_parting(const struct parting *found)
         fputs(": to ", stderr);
         put_places(e, 1);
     } else if (e->what == PRODUCT) {
-        fprintf(stderr, ": operand %%%u is", e->unit % 64);
+        fprintf(stderr, ": operand %%%u is", e->unit % EVENT_OPERANDS);
     } else {
         fputs(": passes", stderr);
     }
@@ -592,6 +412,26 @@ static void put_parting(const struct parting *found)
     fputc('\n', stderr);
 }
 
+static int is_first(const struct event *a, const struct event *b)
+{
+    return a && (!b || a->order < b->order);
+}
+
+/* What comes first; a value that differs later follows from a place that is touched before. */
+static void put_parting(const struct parting *found)
+{
+    const int next_first = is_first(found->again, found->more);
+    const struct event *place = next_first ? found->again : found->more;
+    const int value_first = is_first(found->value, place);
+    if (next_first && !value_first)
+        put_next(found);
+    else if (!next_first)
+        put_place(found);
+    if (value_first || next_first)
+        if (found->value)
+            put_other_value(found, !found->more && !found->fewer && value_first);
+}
+
 static const struct event *begin_of(const struct event *e, const struct event *end, int block)
 {
     while (e < end && e->block < (uint32_t)block)
@@ -599,7 +439,7 @@ static const struct event *begin_of(const struct event *e, const struct event *e
     return e;
 }
 
-static void compare(const struct record *old)
+static void compare(const struct events *old)
 {
     const struct event *a = old->events, *a_end = a + old->n_events;
     const struct event *b = run.events, *b_end = b + run.n_events;
@@ -626,13 +466,13 @@ static void compare(const struct record *old)
 
 void beside_end(void)
 {
-    struct record old;
-    stores_made();
-    if (beside_wanted <= 0)
+    struct events old;
+    events_complete();
+    if (events_wanted <= 0)
         return;
-    if (record_to)
+    if (events_to)
         save();
-    if (compare_with && load(&old)) {
+    if (events_beside && load(&old)) {
         compare(&old);
         free(old.events), free(old.names), free(old.blocks);
     }

@@ -28,7 +28,7 @@ void trace_launch(struct launch *l)
     memory_launch();
     order_launch(l->kernel);
     streams_launch();
-    beside_launch();
+    events_launch();
 }
 
 void races_end(void);
@@ -96,8 +96,8 @@ void trace_block(struct worker *w, uint64_t place)
     mbarriers_forget();
     clocks_block(w);
     memory_block(w);
-    if (beside_wanted)
-        beside_block(place);
+    if (events_wanted)
+        events_block(place);
 }
 
 void trace_launch_end(struct launch *l)
@@ -108,8 +108,8 @@ void trace_launch_end(struct launch *l)
     unread_launch_ended();
     proxy_block();
     registers_block();
-    if (beside_wanted)
-        beside_block_ends();
+    if (events_wanted)
+        events_block_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -426,11 +426,11 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
         return FORBIDDEN;
     }
-    if (beside_wanted)
-        beside_access(a.thread, a.kind, a.code, p, bytes, a.is_shared ? shared_at(p) : o,
-                      copy_comes_later ? BESIDE_UNKNOWN
-                      : in_pieces      ? BESIDE_WITH_LAST
-                                       : BESIDE_NEXT);
+    if (events_wanted)
+        events_access(a.thread, a.kind, a.code, p, bytes, a.is_shared ? shared_at(p) : o,
+                      copy_comes_later ? EVENT_UNKNOWN
+                      : in_pieces      ? EVENT_WITH_LAST
+                                       : EVENT_NEXT);
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
     if (a.kind != WRITE && have != all && o && o->host) {
@@ -602,8 +602,8 @@ void trace_asm(struct worker *w, const void *from, const void *frame)
 void trace_operands(struct worker *w, const char *text, const char *constraints,
                     const uint64_t *registers)
 {
-    if (beside_wanted)
-        beside_statement((int)w->now, statement[w->now], text, constraints, registers);
+    if (events_wanted)
+        events_statement((int)w->now, statement[w->now], text, constraints, registers);
 }
 
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
@@ -730,27 +730,27 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
 }
 
 /* The first byte says where the whole lies. */
-static void proxy_beside(const struct worker *w, int op, uintptr_t p, size_t bytes, int writes)
+static void proxy_event(const struct worker *w, int op, uintptr_t p, size_t bytes, int writes)
 {
     const struct object *o;
     const struct side side = proxy_side(op);
     const int64_t at = locate(w, p, 1, &o);
     if (at >= 0)
-        beside_access(side.thread, writes ? WRITE : READ, side.code, p, bytes,
-                      at >= (int64_t)ARENA_AT ? shared_at(p) : o, BESIDE_UNKNOWN);
+        events_access(side.thread, writes ? WRITE : READ, side.code, p, bytes,
+                      at >= (int64_t)ARENA_AT ? shared_at(p) : o, EVENT_UNKNOWN);
 }
 
 void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes)
 {
-    if (beside_wanted)
-        proxy_beside(w, op, (uintptr_t)p, bytes, 0);
+    if (events_wanted)
+        proxy_event(w, op, (uintptr_t)p, bytes, 0);
     proxy_seen(w, op, (uintptr_t)p, bytes, 0, 0);
 }
 
 void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic)
 {
-    if (beside_wanted)
-        proxy_beside(w, op, (uintptr_t)p, bytes, 1);
+    if (events_wanted)
+        proxy_event(w, op, (uintptr_t)p, bytes, 1);
     proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
 }
 

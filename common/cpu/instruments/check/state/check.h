@@ -131,25 +131,25 @@ void unread_block_begins(const struct worker *w);
 void unread_launch_ended(void);
 int unread_memory(const void *p, size_t bytes, uint8_t *marks); /* cpu/trace.h */
 
-/* --- beside.c: how a run differs from a recorded one ------------------------------------------ */
+/* --- events.c, beside.c: how a run differs from a recorded one -------------------------------- */
 
-enum beside_value {
-    BESIDE_NEXT,      /* a store's value is in memory when the next event comes */
-    BESIDE_WITH_LAST, /* and so are those of the stores before, which are made with this one */
-    BESIDE_UNKNOWN    /* a copy that comes later */
+extern int events_wanted; /* less than 0: not known yet */
+enum event_value {
+    EVENT_NEXT,      /* a store's value is in memory when the next event comes */
+    EVENT_WITH_LAST, /* and so are those of the stores before, which are made with this one */
+    EVENT_UNKNOWN    /* a copy that comes later */
 };
-void beside_launch(void);
-void beside_block(uint64_t number);
-void beside_block_ends(void);
+void events_launch(void);
+void events_block(uint64_t number);
+void events_block_ends(void);
 /* o: what p lies in. */
-void beside_access(int thread, enum kind kind, uint32_t code, uintptr_t p, size_t bytes,
-                   const struct object *o, enum beside_value value);
+void events_access(int thread, enum kind kind, uint32_t code, uintptr_t p, size_t bytes,
+                   const struct object *o, enum event_value value);
 /* Inline PTX, before it is executed. */
-void beside_statement(int thread, uint32_t code, const char *text, const char *constraints,
+void events_statement(int thread, uint32_t code, const char *text, const char *constraints,
                       const uint64_t *registers);
-void beside_warp(const struct worker *w, int warp, enum cpu_op op, unsigned mask);
-void beside_end(void);
-extern int beside_wanted; /* less than 0: not known yet */
+void events_warp(const struct worker *w, int warp, enum cpu_op op, unsigned mask);
+void beside_end(void); /* writes the record, or compares with it */
 
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 

@@ -190,8 +190,8 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
 {
     if (op == CPU_PTX)
         return;
-    if (beside_wanted)
-        beside_warp(w, warp, op, mask);
+    if (events_wanted)
+        events_warp(w, warp, op, mask);
     order_warp(w, warp, mask);
     if (!changed[warp])
         return;

@@ -1,0 +1,40 @@
+/* The events of a run: see events.c. */
+#pragma once
+
+#include "instruments/check/state/check.h"
+
+enum {
+    EVENT_UNIT = 4, /* bytes of memory that are one event: vectors compare with scalars */
+    EVENT_OPERANDS = 256,
+    EVENT_NAMES = 1000
+};
+enum what { READS, WRITES, ADDS, PRODUCT, SHUFFLE };
+
+struct event {
+    uint32_t value,
+        unit; /* of memory: offset / EVENT_UNIT; else thread * EVENT_OPERANDS + number */
+    uint32_t code, order;
+    uint32_t block; /* an index into blocks */
+    uint16_t name, thread;
+    uint8_t what, bytes, within; /* bytes of the value that are known; offset % EVENT_UNIT */
+};
+struct event_name { /* of an array, a kernel or an instruction */
+    char text[60];
+};
+struct event_block {
+    uint32_t launch, name;
+    uint3 grid, shape; /* of the launch */
+    uint64_t number;
+};
+
+struct events {
+    struct event *events;
+    struct event_name *names;
+    struct event_block *blocks;
+    int n_events, n_names, n_blocks;
+};
+
+extern struct events run;                     /* all that there are */
+extern const char *events_to, *events_beside; /* files, or NULL: to write, to compare with */
+int event_name(const char *text);             /* an index into names */
+void events_complete(void);                   /* the last stores have been made */

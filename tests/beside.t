@@ -1,0 +1,146 @@
+#!/usr/bin/env perl
+# cudacc --check, CUDACPU_RECORD and CUDACPU_BESIDE: a run is compared with a recorded one. The line where it parts from
+# it is named, and nothing is said of what a right program may do otherwise.
+# Reads: common/cpu common/cuda/tensor_cores.cuh common/cuda/tma.cuh
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my $dir = scratch_dir();
+spew("$dir/demo.cu", <<'CUDA');
+#include "cuda/tensor_cores.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+enum { THREADS = 64, BLOCKS = 8 };
+enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID };
+static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid"};
+
+static __device__ __noinline__ float sum_of_warp(float v, bool wrong)
+{
+    for (int width = 16; width > 0; width /= 2) {
+        v += __shfl_xor_sync(0xffffffffu, wrong ? v + 1.0f : v, width); // here: shuffle
+    }
+    return v;
+}
+
+static __global__ void work(const float *x, const float4 *x4, float *y, __half2 *h, float *f, int planted)
+{
+    __shared__ float s[4 * THREADS];
+    const int t = threadIdx.x, i = 4 * (blockIdx.x * THREADS + t);
+    const int from = planted == MORE ? i + 4 * THREADS : planted == SHIFTED ? i + THREADS : i;
+    float sum = 0.0f;
+    if (planted == VECTORS) {
+        const float4 v = x4[i / 4];
+        sum = ((v.w + v.z) + v.y) + v.x;
+    } else if (planted == BACKWARDS) {
+        for (int k = 3; k >= 0; k--) {
+            sum += x[i + k];
+        }
+    } else {
+        for (int k = 0; k < (planted == FEWER ? 3 : 4); k++) {
+            sum += x[from + k]; // here: more
+        }
+    }
+    for (int k = 0; k < (planted == AGAIN ? 2 : 0); k++) {
+        sum += x[i + k]; // here: again
+    }
+    sum *= planted == ROUNDING ? 1.0001f : planted == VALUE ? 1.5f : 1.0f;
+    s[t] = sum; // here: value
+    __syncthreads();
+    f[blockIdx.x * THREADS + t] = sum_of_warp(s[planted == OTHERS ? t ^ 1 : t], planted == SHUFFLE); // here: others
+    if (planted == LAST && blockIdx.x == BLOCKS - 1) {
+        sum = -sum;
+    }
+    if (planted == UNSEEN && blockIdx.x == BLOCKS - 2) {
+        sum = -sum;
+    }
+    y[blockIdx.x * THREADS + t] = sum; // here: last
+    const float small = planted == HALF ? -1e-6f : 1e-6f;
+    h[blockIdx.x * THREADS + t] = __floats2half2_rn((planted == LOW ? 4.0f : 3.0f) + sum / 1024.0f, 2.0f + small + sum / 1024.0f); // here: half
+    const uint32_t of_a = pack_halves(planted == FRAGMENT ? 2.0f : 1.0f, sum / 1024.0f), a[4] = {of_a, of_a, of_a, of_a};
+    const uint32_t b[2] = {of_a, of_a};
+    float c[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    warp_mma(c, a, b); // here: fragment
+    if (t % 4 == 0) {
+        copy_async(shared_address(&s[3 * THREADS + t]), &x[planted == COPY ? t + 4 : t], 16); // here: copy
+    }
+    copy_async_commit();
+    copy_async_wait<0>();
+    atomicAdd(&f[planted == ATOMIC && t == 5 ? BLOCKS * THREADS + 1 : BLOCKS * THREADS], 1.0f); // here: atomic
+}
+
+int main(int, char **v)
+{
+    float *x, *y, *f;
+    __half2 *h;
+    int planted = 0;
+    while (strcmp(names[planted], v[1]) != 0) {
+        planted++;
+    }
+    const size_t n = (BLOCKS + 1) * THREADS;
+    cudaMalloc(&x, 4 * n * sizeof *x);
+    cudaMalloc(&y, n * sizeof *y);
+    cudaMalloc(&h, n * sizeof *h);
+    cudaMalloc(&f, n * sizeof *f);
+    float *host = (float *)malloc(4 * n * sizeof *host);
+    for (size_t i = 0; i < 4 * n; i++) {
+        host[i] = (float)(i % 977) / 64.0f;
+    }
+    cudaMemcpy(x, host, 4 * n * sizeof *x, cudaMemcpyHostToDevice);
+    cudaMemset(f, 0, n * sizeof *f);
+    work<<<planted == GRID ? BLOCKS + 1 : BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, planted);
+    cudaDeviceSynchronize();
+    cudaFree(x), cudaFree(y), cudaFree(h), cudaFree(f), free(host);
+    return 0;
+}
+CUDA
+my ($n, %line) = 0;
+for (split /\n/, slurp("$dir/demo.cu")) {
+    $n++;
+    $line{$1} = $n if m{// here: (\w+)};
+}
+my %r = run("common/cpu/cudacc --check -O1 -g1 -Icommon $dir/demo.cu -o $dir/demo && cd $dir && CUDACPU_RECORD=right ./demo right");
+is("$r{code} $r{err}", "0 check: no findings\n", "a run is recorded") or diag($r{err});
+
+# What is said of a mistake: two lines at most, without "differs: ".
+sub parts {
+    my ($mistake) = @_;
+    my %r = run("cd $dir && CUDACPU_BESIDE=right ./demo $mistake");
+    is($r{code}, 0, "$mistake: is no finding") or diag($r{err});
+    return join "", map { "$_\n" } $r{err} =~ /^differs: (.*)$/mg;
+}
+my $in = qr/in kernel work/;
+my $value = "the same places are read and written; the first value that differs: ";
+for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(7,0,0\) $in: offset 8192 of allocation 1 \(and 255 more places\), where the recorded run's block never reads; that one's has offset 7168 of allocation 1 \(and 255 more places\), and this one's never$/],
+    ["shifted", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(7,0,0\) $in: offset 7424 of allocation 1, where this thread in the recorded run comes to offset 7168 of allocation 1\nwrite at demo\.cu:$line{value} by/],
+    ["fewer", qr/^the recorded run's block reads offset 7180 of allocation 1 \(and 63 more places\), and this one's never\nwrite at demo\.cu:$line{value} by/],
+    ["again", qr/^read at demo\.cu:$line{again} by thread \(0,0,0\) of block \(7,0,0\) $in: offset 7168 of allocation 1, where this thread in the recorded run comes to offset 0 of allocation 1\nwrite at /],
+    ["others", qr/^read at demo\.cu:$line{others} by thread \(0,0,0\) of block \(7,0,0\) $in: offset 4 of s, where this thread in the recorded run comes to offset 0 of s\nshuffle at /],
+    ["value", qr/^\Q$value\Ewrite at demo\.cu:$line{value} by thread \(0,0,0\) of block \(7,0,0\) $in: to offset 0 of s \S+, in the recorded run \S+$/],
+    ["shuffle", qr/^\Q$value\Eshuffle at demo\.cu:$line{shuffle} by thread \(\d+,0,0\) of block \(7,0,0\) $in: passes \S+, in the recorded run \S+$/],
+    ["last", qr/^\Q$value\Ewrite at demo\.cu:$line{last} by thread \(0,0,0\) of block \(7,0,0\) $in: to offset 1792 of allocation 2 -\S+, in the recorded run \d\S+$/],
+    ["low", qr/^\Q$value\Ewrite at demo\.cu:$line{half} by thread \(0,0,0\) of block \(7,0,0\) $in: to offset 1792 of allocation 3 \(4\S+, (\S+)\), in the recorded run \(3\S+, \1\)$/],
+    ["fragment", qr/^\Q$value\Emma at \S*common\/cuda\/tensor_cores\.cuh:\d+ \(called at demo\.cu:$line{fragment}\) by thread \(0,0,0\) of block \(7,0,0\) $in: operand %4 is \(2, \S+\), in the recorded run \(1, \S+\)$/],
+    ["copy", qr/^read at .*\(called (?:at|from) demo\.cu:$line{copy}\) by thread \(0,0,0\) of block \(7,0,0\) $in: offset 16 of allocation 1, where this thread in the recorded run comes to offset 0 of allocation 1$/],
+    ["atomic", qr/^atomic at demo\.cu:$line{atomic} by thread \(5,0,0\) of block \(7,0,0\) $in: offset 2052 of allocation 4, where the recorded run's block never adds to$/],
+    # What a right program may do otherwise; and what is not looked at.
+    ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["unseen", qr/^$/], ["grid", qr/^$/]) {
+    my ($mistake, $said) = @$_;
+    like(parts($mistake), $said, $mistake);
+}
+# A record that cannot be read or written is said to be so, and changes nothing else.
+spew("$dir/short", substr(slurp("$dir/right"), 0, 1000));
+for (["CUDACPU_BESIDE=short", "is no whole record"], ["CUDACPU_BESIDE=none", "is no whole record"], ["CUDACPU_RECORD=no/where", "cannot be written"]) {
+    my ($setting, $said) = @$_;
+    %r = run("cd $dir && $setting ./demo right");
+    is("$r{code} $r{err}", "0 check: $setting: $said\ncheck: no findings\n", $setting);
+}
+%r = run("cd $dir && CUDACPU_BESIDE= ./demo value");
+is("$r{code} $r{err}", "0 check: no findings\n", "an empty setting is none");
+
+done_testing();
