@@ -442,6 +442,15 @@ proved("what try.sh says", [@writing], sub {
         my %r = in_tree("MAKE_OWN=$make OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
         like($r{out}, qr/^and check says of it:\n\Q$shown\Estep-99 try: not right/m, "never read: MAKE_OWN=$make") or diag($r{out});
     }
+    # Where it parts from the step's own, as check says: which gets the record of the step's own program.
+    spew(tree() . "/own", "#!/bin/sh\necho \"\$*\" >\$CUDACPU_RECORD\n");
+    spew(tree() . "/checks", "#!/bin/sh\ncat <<'END'\n$head\n$case${wrong}END\n[ -z \"\$CUDACPU_BESIDE\" ] || echo \"differs: \$(cat \$CUDACPU_BESIDE): "
+        . "offset 8 of s, where the recorded run's block never reads; that one's has offset 4 of s, and this one's never\"\nexit 1\n");
+    for (["true", "beside the step's own: --seed 7 --case D8 --variant v: offset 8 of s, where the step's own never reads; there it has offset 4 of s, and yours never\n"], ["false", ""]) {
+        my ($make, $said) = @$_;
+        my %r = in_tree("MAKE_OWN=$make OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        like($r{out}, qr/\n99-mine: variant v, case D8: 3 wrong elements\n\Q$said\E\(check finds nothing/, "beside the step's own: MAKE_OWN=$make") or diag($r{out});
+    }
     program("checks", $head, 0);
     my $rows = sub { my ($case, %is) = @_; return "\ncase $case: B=1\n" . join("", map { "  variant $_: WRONG\n  o: 3 of 8 elements wrong\n" } grep { $is{$_} eq "wrong" } sort keys %is)
         . $table . join("", map { sprintf("  %-12s %-7s %12d          0          8            0.5\n", $_, $is{$_}, $is{$_} eq "wrong" ? 3 : 0) } sort keys %is) };
