@@ -17,8 +17,7 @@ static void *room(void *p)
     return need_memory(p, "what a run is compared with");
 }
 
-/* --- The record as a file ----------------------------------------------------------------------
- */
+/* --- The record as a file --------------------------------------------------------------------- */
 
 static void save(void)
 {
@@ -63,8 +62,7 @@ static int load(struct events *r)
     return 1;
 }
 
-/* --- The comparison ----------------------------------------------------------------------------
- */
+/* --- The comparison --------------------------------------------------------------------------- */
 
 /* The order of two events' places within a block: 0 for the same place. */
 static int by_place(const struct event *a, const struct event *b)
@@ -193,6 +191,16 @@ static const struct event *past_array(const struct event *e, const struct event 
     return e;
 }
 
+/* Whether a is to be named rather than b: by the thread of `of`, if that is given, or earlier. */
+static int is_before(const struct event *a, const struct event *b, const struct event *of)
+{
+    if (!b)
+        return 1;
+    if (of && (a->thread == of->thread) != (b->thread == of->thread))
+        return a->thread == of->thread;
+    return a->order < b->order;
+}
+
 /* Of two sorted lists, the places that only the first has; the earliest of array `of`, or of any
  * where that is NULL. In `n`, how many places of its array there are. An array that the other does
  * not know at all is not compared. */
@@ -214,14 +222,12 @@ static const struct event *only(const struct event *a, const struct event *end,
             known |= b < b_end && b->what == a->what && b->name == a->name;
             if (b == b_end || by_place(b, a) != 0) {
                 places++;
-                if (!first || (of && a->thread == of->thread && first->thread != of->thread) ||
-                    (a->order < first->order &&
-                     !(of && first->thread == of->thread && a->thread != of->thread)))
+                if (is_before(a, first, of))
                     first = a;
             }
             a = past(a, array_end);
         }
-        if (first && known && (!best || first->order < best->order)) {
+        if (first && known && is_before(first, best, NULL)) {
             best = first;
             *n = places;
         }
@@ -300,12 +306,11 @@ static void find_values(const struct event *a, const struct event *end, const st
             const struct event *more = b < b_end && a->what <= ADDS && by_place(a, b) == 0
                                            ? once_more(b, past(b, b_end), a, next)
                                            : NULL;
-            if (more && (!found->again || more->order < found->again->order))
+            if (more && is_before(more, found->again, NULL))
                 found->again = more;
             for (; a < next && b < b_end && by_place(a, b) == 0; a++, b++)
                 if (a->bytes && a->bytes == b->bytes && a->within == b->within &&
-                    differ(a->value, b->value, v) &&
-                    (!found->value || b->order < found->value->order)) {
+                    differ(a->value, b->value, v) && is_before(b, found->value, NULL)) {
                     found->value = b;
                     found->recorded = a;
                     found->view = v;
@@ -325,12 +330,12 @@ static const char *const doing[] = {"read", "write", "atomic"};
 static const char *const verbs[] = {"reads", "writes", "adds to"};
 
 /* "read at FILE:LINE (called at FILE:LINE) by thread 3" */
-static void put_event(const char *doing, const struct event *e)
+static void put_event(const char *name, const struct event *e)
 {
     struct place place;
     char calls[1000];
     symbols_find(&e->code, 1, &place);
-    fprintf(stderr, "%s at %s:%d", doing, place.file, place.line);
+    fprintf(stderr, "%s at %s:%d", name, place.file, place.line);
     if (symbols_calls(calls, sizeof calls, &place))
         fprintf(stderr, " (%s)", calls);
     symbols_free(&place, 1);
@@ -412,24 +417,25 @@ static void put_other_value(const struct parting *found, int only_values)
     fputc('\n', stderr);
 }
 
-static int is_first(const struct event *a, const struct event *b)
-{
-    return a && (!b || a->order < b->order);
-}
-
-/* What comes first; a value that differs later follows from a place that is touched before. */
+/* What comes first; and after a value that differs, which places differ. A value that differs later
+ * than a place follows from it. */
 static void put_parting(const struct parting *found)
 {
-    const int next_first = is_first(found->again, found->more);
-    const struct event *place = next_first ? found->again : found->more;
-    const int value_first = is_first(found->value, place);
-    if (next_first && !value_first)
+    const struct event *more = found->more, *again = found->again, *value = found->value;
+    const int by_thread = again && is_before(again, more, NULL);
+    const struct event *place = by_thread ? again : more;
+    if (value && is_before(value, place, NULL) && (place || !found->fewer)) {
+        put_other_value(found, !more && !found->fewer);
+        if (more)
+            put_place(found);
+        return;
+    }
+    if (by_thread)
         put_next(found);
-    else if (!next_first)
+    else
         put_place(found);
-    if (value_first || next_first)
-        if (found->value)
-            put_other_value(found, !found->more && !found->fewer && value_first);
+    if (value && (by_thread || !more))
+        put_other_value(found, 0);
 }
 
 static const struct event *begin_of(const struct event *e, const struct event *end, int block)

@@ -160,7 +160,7 @@ void events_statement(int thread, uint32_t code, const char *text, const char *c
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " \t\n"), text);
     const int number = event_name(name);
-    for (int k = 0; constraints[k] && k < EVENT_OPERANDS; k++)
+    for (int k = 0; k < EVENT_OPERANDS && constraints[k]; k++)
         if (constraints[k] == 'r') {
             struct event *e =
                 add(PRODUCT, thread, code, number, (uint32_t)thread * EVENT_OPERANDS + (uint32_t)k);
