@@ -17,8 +17,8 @@ spew("$dir/demo.cu", <<'CUDA');
 #include <cstring>
 
 enum { THREADS = 64, BLOCKS = 8 };
-enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID };
-static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid"};
+enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE };
+static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice"};
 
 static __device__ __noinline__ float sum_of_warp(float v, bool wrong)
 {
@@ -94,6 +94,9 @@ int main(int, char **v)
     cudaMemcpy(x, host, 4 * n * sizeof *x, cudaMemcpyHostToDevice);
     cudaMemset(f, 0, n * sizeof *f);
     work<<<planted == GRID ? BLOCKS + 1 : BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, planted);
+    if (planted == TWICE) {
+        work<<<BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, planted);
+    }
     cudaDeviceSynchronize();
     cudaFree(x), cudaFree(y), cudaFree(h), cudaFree(f), free(host);
     return 0;
@@ -129,7 +132,9 @@ for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(7,
     ["copy", qr/^read at .*\(called (?:at|from) demo\.cu:$line{copy}\) by thread \(0,0,0\) of block \(7,0,0\) $in: offset 16 of allocation 1, where this thread in the recorded run comes to offset 0 of allocation 1$/],
     ["atomic", qr/^atomic at demo\.cu:$line{atomic} by thread \(5,0,0\) of block \(7,0,0\) $in: offset 2052 of allocation 4, where the recorded run's block never adds to$/],
     # What a right program may do otherwise; and what is not looked at.
-    ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["unseen", qr/^$/], ["grid", qr/^$/]) {
+    ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["unseen", qr/^$/],
+    ["grid", qr/^launched is work<<<\(9,1,1\), \(64,1,1\)>>>, in the recorded run work<<<\(8,1,1\), \(64,1,1\)>>>$/],
+    ["twice", qr/^launched is work<<<\(8,1,1\), \(64,1,1\)>>>, in the recorded run nothing more$/]) {
     my ($mistake, $said) = @$_;
     like(parts($mistake), $said, $mistake);
 }

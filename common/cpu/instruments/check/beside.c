@@ -22,7 +22,7 @@ static void *room(void *p)
 static void save(void)
 {
     FILE *f = fopen(events_to, "wb");
-    const int n[3] = {run.n_names, run.n_blocks, run.n_events};
+    const int n[4] = {run.n_names, run.n_blocks, run.n_events, run.is_full};
     if (!f || fwrite(n, sizeof n, 1, f) != 1 ||
         fwrite(run.names, sizeof *run.names, (size_t)n[0], f) != (size_t)n[0] ||
         fwrite(run.blocks, sizeof *run.blocks, (size_t)n[1], f) != (size_t)n[1] ||
@@ -34,7 +34,7 @@ static void save(void)
 static int load(struct events *r)
 {
     FILE *f = fopen(events_beside, "rb");
-    int n[3], whole = f && fread(n, sizeof n, 1, f) == 1;
+    int n[4], whole = f && fread(n, sizeof n, 1, f) == 1;
     int numbers[EVENT_NAMES];
     if (whole) {
         *r = (struct events){room(malloc((size_t)n[2] * sizeof *r->events + 1)),
@@ -42,7 +42,8 @@ static int load(struct events *r)
                              room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
                              n[2],
                              n[0],
-                             n[1]};
+                             n[1],
+                             n[3]};
         whole = fread(r->names, sizeof *r->names, (size_t)n[0], f) == (size_t)n[0] &&
                 fread(r->blocks, sizeof *r->blocks, (size_t)n[1], f) == (size_t)n[1] &&
                 fread(r->events, sizeof *r->events, (size_t)n[2], f) == (size_t)n[2];
@@ -438,6 +439,28 @@ static void put_parting(const struct parting *found)
         put_other_value(found, 0);
 }
 
+static void put_launch(const struct event_block *b)
+{
+    fprintf(stderr, "%s<<<(%u,%u,%u), (%u,%u,%u)>>>", run.names[b->name].text, b->grid.x, b->grid.y,
+            b->grid.z, b->shape.x, b->shape.y, b->shape.z);
+}
+
+/* Launches that are not the same, each NULL where that run has no more. */
+static void put_launches(const struct event_block *mine, const struct event_block *recorded)
+{
+    fputs("differs: launched is ", stderr);
+    if (mine)
+        put_launch(mine);
+    else
+        fputs("nothing more", stderr);
+    fputs(", in the recorded run ", stderr);
+    if (recorded)
+        put_launch(recorded);
+    else
+        fputs("nothing more", stderr);
+    fputc('\n', stderr);
+}
+
 static const struct event *begin_of(const struct event *e, const struct event *end, int block)
 {
     while (e < end && e->block < (uint32_t)block)
@@ -451,9 +474,14 @@ static void compare(const struct events *old)
     const struct event *b = run.events, *b_end = b + run.n_events;
     qsort(old->events, (size_t)old->n_events, sizeof *a, by_block);
     qsort(run.events, (size_t)run.n_events, sizeof *b, by_block);
-    for (int i = 0; i < old->n_blocks && i < run.n_blocks; i++) {
-        if (memcmp(&old->blocks[i], &run.blocks[i], sizeof run.blocks[i]) != 0)
-            return; /* other launches: counts say so */
+    for (int i = 0; i < old->n_blocks || i < run.n_blocks; i++) {
+        const struct event_block *mine = i < run.n_blocks ? &run.blocks[i] : NULL;
+        const struct event_block *recorded = i < old->n_blocks ? &old->blocks[i] : NULL;
+        if (!mine || !recorded || memcmp(mine, recorded, sizeof *mine) != 0) {
+            if (!run.is_full && !old->is_full)
+                put_launches(mine, recorded);
+            return;
+        }
         const struct event *a_next = begin_of(a, a_end, i + 1), *b_next = begin_of(b, b_end, i + 1);
         struct parting found = {0};
         found.more = only(b, b_next, a, a_next, NULL, &found.n_more);

@@ -14,7 +14,7 @@ enum {
 int events_wanted = -1;
 struct events run;
 const char *events_to, *events_beside;
-static int is_taken, is_full; /* is_taken: the block that runs is looked at */
+static int is_taken; /* the block that runs is looked at */
 static uint32_t launches;
 /* Stores whose values are not in memory yet. */
 static struct {
@@ -70,7 +70,7 @@ static struct event *add(enum what what, int thread, uint32_t code, int name, ui
         while (run.n_events && run.events[run.n_events - 1].block == (uint32_t)run.n_blocks)
             run.n_events--;
         is_taken = 0;
-        is_full = 1;
+        run.is_full = 1;
         n_stores = 0;
         return NULL;
     }
@@ -107,7 +107,7 @@ void events_block(uint64_t number)
     const uint3 grid = order.kernel->grid;
     events_complete();
     is_taken =
-        !is_full && (number < FIRST_BLOCKS || number == (uint64_t)grid.x * grid.y * grid.z - 1);
+        !run.is_full && (number < FIRST_BLOCKS || number == (uint64_t)grid.x * grid.y * grid.z - 1);
     if (!is_taken)
         return;
     run.blocks = room(realloc(run.blocks, (size_t)(run.n_blocks + 1) * sizeof *run.blocks));

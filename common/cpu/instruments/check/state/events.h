@@ -31,7 +31,7 @@ struct events {
     struct event *events;
     struct event_name *names;
     struct event_block *blocks;
-    int n_events, n_names, n_blocks;
+    int n_events, n_names, n_blocks, is_full; /* is_full: there was no room for the rest */
 };
 
 extern struct events run;                     /* all that there are */
