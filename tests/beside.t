@@ -17,8 +17,8 @@ spew("$dir/demo.cu", <<'CUDA');
 #include <cstring>
 
 enum { THREADS = 64, BLOCKS = 8 };
-enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE };
-static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice"};
+enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE, MUCH };
+static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice", "much"};
 
 static __device__ __noinline__ float sum_of_warp(float v, bool wrong)
 {
@@ -45,6 +45,9 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
         for (int k = 0; k < (planted == FEWER ? 3 : 4); k++) {
             sum += x[from + k]; // here: more
         }
+    }
+    for (int k = 0; planted == MUCH && blockIdx.x == 0 && k < 70000; k++) {
+        f[BLOCKS * THREADS] += x[i] * 0.0f; // here: much
     }
     for (int k = 0; k < (planted == AGAIN ? 2 : 0); k++) {
         sum += x[i + k]; // here: again
@@ -137,6 +140,13 @@ for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(7,
     ["twice", qr/^launched is work<<<\(8,1,1\), \(64,1,1\)>>>, in the recorded run nothing more$/]) {
     my ($mistake, $said) = @$_;
     like(parts($mistake), $said, $mistake);
+}
+# Where there are too many events for all, the blocks before are compared, and no more is said.
+run("cd $dir && CUDACPU_RECORD=much ./demo much");
+for (["right", qr/^check: /], ["value", qr/^differs: \Q$value\Ewrite at demo\.cu:$line{value} /]) {
+    my ($mistake, $said) = @$_;
+    my %r = run("cd $dir && CUDACPU_BESIDE=much ./demo $mistake");
+    like($r{err}, $said, "$mistake, beside one that has too much");
 }
 # A record that cannot be read or written is said to be so, and changes nothing else.
 spew("$dir/short", substr(slurp("$dir/right"), 0, 1000));
