@@ -445,8 +445,8 @@ proved("what try.sh says", [@writing], sub {
     # Where it parts from the step's own, as check says: which gets the record of the step's own program.
     spew(tree() . "/own", "#!/bin/sh\necho \"\$*\" >\$CUDACPU_RECORD\n");
     spew(tree() . "/checks", "#!/bin/sh\ncat <<'END'\n$head\n$case${wrong}END\n[ -z \"\$CUDACPU_BESIDE\" ] || echo \"differs: \$(cat \$CUDACPU_BESIDE): "
-        . "offset 8 of s, where the recorded run's block never reads; that one's has offset 4 of s, and this one's never\"\nexit 1\n");
-    for (["true", "beside the step's own: --seed 7 --case D8 --variant v: offset 8 of s, where the step's own never reads; there it has offset 4 of s, and yours never\n"], ["false", ""]) {
+        . "byte 8 of s, which the recorded run's block never reads, as the recorded run does\"\nexit 1\n");
+    for (["true", "beside the step's own: --seed 7 --case D8 --variant v: byte 8 of s, which the step's own block never reads, as the step's own does\n"], ["false", ""]) {
         my ($make, $said) = @$_;
         my %r = in_tree("MAKE_OWN=$make OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
         like($r{out}, qr/\n99-mine: variant v, case D8: 3 wrong elements\n\Q$said\E\(check finds nothing/, "beside the step's own: MAKE_OWN=$make") or diag($r{out});

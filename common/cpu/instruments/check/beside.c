@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Names that the run has, and that the recorded one has. */
+static uint8_t in_run[EVENT_NAMES], in_record[EVENT_NAMES];
+
 static void *room(void *p)
 {
     return need_memory(p, "what a run is compared with");
@@ -37,13 +40,13 @@ static int load(struct events *r)
     int n[4], whole = f && fread(n, sizeof n, 1, f) == 1;
     int numbers[EVENT_NAMES];
     if (whole) {
-        *r = (struct events){room(malloc((size_t)n[2] * sizeof *r->events + 1)),
-                             room(malloc((size_t)n[0] * sizeof *r->names + 1)),
-                             room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
-                             n[2],
-                             n[0],
-                             n[1],
-                             n[3]};
+        *r = (struct events){.events = room(malloc((size_t)n[2] * sizeof *r->events + 1)),
+                             .names = room(malloc((size_t)n[0] * sizeof *r->names + 1)),
+                             .blocks = room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
+                             .n_events = n[2],
+                             .n_names = n[0],
+                             .n_blocks = n[1],
+                             .is_full = n[3]};
         whole = fread(r->names, sizeof *r->names, (size_t)n[0], f) == (size_t)n[0] &&
                 fread(r->blocks, sizeof *r->blocks, (size_t)n[1], f) == (size_t)n[1] &&
                 fread(r->events, sizeof *r->events, (size_t)n[2], f) == (size_t)n[2];
@@ -54,8 +57,11 @@ static int load(struct events *r)
         fprintf(stderr, "check: CUDACPU_BESIDE=%s: is no whole record\n", events_beside);
         return 0;
     }
-    for (int i = 0; i < n[0]; i++)
+    memset(in_run, 1, (size_t)run.n_names);
+    for (int i = 0; i < n[0]; i++) {
         numbers[i] = event_name(r->names[i].text);
+        in_record[numbers[i]] = 1;
+    }
     for (int i = 0; i < n[1]; i++)
         r->blocks[i].name = (uint32_t)numbers[r->blocks[i].name];
     for (int i = 0; i < n[2]; i++)
@@ -109,11 +115,12 @@ static int exponent(uint32_t half)
 
 static struct view view_of(const struct event *e, const struct event *end)
 {
-    int least = 31, most = 0, n = 0, alike = 0;
+    int least = 31, most = 0, n = 0, alike = 0, no_numbers = 0;
     uint32_t digits = 0;
     for (const struct event *i = e; i < end; i++)
         if (i->bytes == 4 && i->value >> 16 & 0x7fff) {
             const int high = exponent(i->value >> 16);
+            no_numbers += (i->value >> 16 & 0x7fff) > 0x7c00;
             least = high < least ? high : least;
             most = high > most ? high : most;
         }
@@ -124,8 +131,9 @@ static struct view view_of(const struct event *e, const struct event *end)
             digits |= i->value & 0xff;
             alike += low >= least - 2 && low <= most + 2;
         }
-    const int of_halves = e->what == PRODUCT ? strstr(run.names[e->name].text, ".f16") != NULL
-                                             : digits && alike >= n - n / 16;
+    const int of_halves = e->what == PRODUCT
+                              ? strstr(run.names[e->name].text, ".f16") != NULL
+                              : e->what == WRITES && digits && !no_numbers && alike >= n - n / 16;
     struct view v = {e->bytes == 2 || of_halves, 0};
     for (const struct event *i = e; i < end; i++)
         for (int k = 0; k < 1 + v.halves && i->bytes; k++) {
@@ -203,8 +211,8 @@ static int is_before(const struct event *a, const struct event *b, const struct 
 }
 
 /* Of two sorted lists, the places that only the first has; the earliest of array `of`, or of any
- * where that is NULL. In `n`, how many places of its array there are. An array that the other does
- * not know at all is not compared. */
+ * where that is NULL. In `n`, how many places of its array there are. An array that the other run
+ * does not have at all is not compared: the program may have one of its own. */
 static const struct event *only(const struct event *a, const struct event *end,
                                 const struct event *b, const struct event *b_end,
                                 const struct event *of, int *n)
@@ -212,15 +220,15 @@ static const struct event *only(const struct event *a, const struct event *end,
     const struct event *best = NULL;
     while (a < end) {
         const struct event *array_end = past_array(a, end), *first = NULL;
-        int places = 0, known = 0;
-        if (a->what >= PRODUCT || (of && (of->what != a->what || of->name != a->name))) {
+        int places = 0;
+        if (a->what >= PRODUCT || !in_run[a->name] || !in_record[a->name] ||
+            (of && (of->what != a->what || of->name != a->name))) {
             a = array_end;
             continue;
         }
         while (a < array_end) {
             while (b < b_end && by_place(b, a) < 0)
-                known |= b->what == a->what && b->name == a->name, b++;
-            known |= b < b_end && b->what == a->what && b->name == a->name;
+                b++;
             if (b == b_end || by_place(b, a) != 0) {
                 places++;
                 if (is_before(a, first, of))
@@ -228,7 +236,7 @@ static const struct event *only(const struct event *a, const struct event *end,
             }
             a = past(a, array_end);
         }
-        if (first && known && is_before(first, best, NULL)) {
+        if (first && is_before(first, best, NULL)) {
             best = first;
             *n = places;
         }
@@ -279,19 +287,58 @@ static const struct event **in_order(const struct event *e, const struct event *
     return list;
 }
 
-/* A thread makes an access more often: where its accesses of that array first differ. */
+static int by_unit(const void *x, const void *y)
+{
+    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* The first of a list whose place the first few of the other list do not have. */
+static const struct event *first_alone(const struct event **list, const struct event **other)
+{
+    enum { FEW = 32 };
+    for (; *list; list++) {
+        int k = 0;
+        while (k < FEW && other[k] && other[k]->unit != (*list)->unit)
+            k++;
+        if (k == FEW || !other[k])
+            return *list;
+    }
+    return NULL;
+}
+
+/* A thread makes an access more often: where its accesses of that array go another way. Up to there
+ * both runs have come to the same places, in whatever order. */
 static void find_next(const struct event *a, const struct event *a_end, const struct event *b,
                       const struct event *b_end, struct parting *found)
 {
     const struct event **old = in_order(a, a_end, found->again),
                        **new = in_order(b, b_end, found->again);
-    int i = 0;
-    while (old[i] && new[i] && old[i]->unit == new[i]->unit)
-        i++;
-    if (new[i])
-        found->again = new[i];
-    found->next = old[i];
-    free(old), free(new);
+    size_t n = 0, n_units = 0, same = 0; /* same: how long they are the same */
+    int apart = 0;                       /* places to which one has come more often */
+    while (new[n])
+        n++;
+    uint32_t *units = room(malloc((n + 1) * sizeof *units));
+    int *more = room(calloc(n + 1, sizeof *more)); /* how much more often the run has */
+    for (size_t i = 0; i < n; i++)
+        units[i] = new[i]->unit;
+    qsort(units, n, sizeof *units, by_unit);
+    for (size_t i = 0; i < n; i++)
+        if (!i || units[i] != units[n_units - 1])
+            units[n_units++] = units[i];
+    for (size_t i = 0; old[i] && new[i]; i++) {
+        const uint32_t *u = bsearch(&old[i]->unit, units, n_units, sizeof *units, by_unit);
+        if (!u)
+            break; /* the run never comes there */
+        apart += more[u - units]-- == 0 ? 1 : more[u - units] == 0 ? -1 : 0;
+        u = bsearch(&new[i]->unit, units, n_units, sizeof *units, by_unit);
+        apart += more[u - units]++ == 0 ? 1 : more[u - units] == 0 ? -1 : 0;
+        if (!apart)
+            same = i + 1;
+    }
+    found->again = first_alone(new + same, old + same);
+    found->next = first_alone(old + same, new + same);
+    free(old), free(new), free(units), free(more);
 }
 
 static void find_values(const struct event *a, const struct event *end, const struct event *b,
@@ -330,6 +377,14 @@ static void put_index(const char *name, uint64_t i, uint3 n)
 static const char *const doing[] = {"read", "write", "atomic"};
 static const char *const verbs[] = {"reads", "writes", "adds to"};
 
+static void put_block(const char *name, uint32_t block)
+{
+    const struct event_block *b = &run.blocks[block];
+    put_index(name, b->number, b->grid);
+    fprintf(stderr, " of kernel %s (launched at %s:%d)", run.names[b->name].text,
+            run.launched[block].file, run.launched[block].line);
+}
+
 /* "read at FILE:LINE (called at FILE:LINE) by thread 3" */
 static void put_event(const char *name, const struct event *e)
 {
@@ -340,15 +395,13 @@ static void put_event(const char *name, const struct event *e)
     if (symbols_calls(calls, sizeof calls, &place))
         fprintf(stderr, " (%s)", calls);
     symbols_free(&place, 1);
-    const struct event_block *b = &run.blocks[e->block];
-    put_index(" by thread", e->thread, b->shape);
-    put_index(" of block", b->number, b->grid);
-    fprintf(stderr, " in kernel %s", run.names[b->name].text);
+    put_index(" by thread", e->thread, run.blocks[e->block].shape);
+    put_block(" of block", e->block);
 }
 
 static void put_places(const struct event *e, int n)
 {
-    fprintf(stderr, "offset %u of %s", e->unit * EVENT_UNIT + e->within, run.names[e->name].text);
+    fprintf(stderr, "byte %u of %s", e->unit * EVENT_UNIT + e->within, run.names[e->name].text);
     if (n > 1)
         fprintf(stderr, " (and %d more place%s)", n - 1, n == 2 ? "" : "s");
 }
@@ -357,23 +410,29 @@ static void put_places(const struct event *e, int n)
 static void put_place(const struct parting *found)
 {
     const struct event *more = found->more, *fewer = found->fewer;
+    fputs("differs: ", stderr);
     if (more) {
-        fputs("differs: ", stderr);
         put_event(doing[more->what], more);
         fputs(": ", stderr);
         put_places(more, found->n_more);
-        fprintf(stderr, ", where the recorded run's block never %s", verbs[more->what]);
-        if (fewer) {
-            fputs("; that one's has ", stderr);
+        fprintf(stderr, ", which the recorded run's block never %s", verbs[more->what]);
+        if (found->next) {
+            fputs("; there its thread comes to ", stderr);
+            put_places(found->next, 1);
+        } else if (fewer) {
+            fprintf(stderr, "; that block alone %s ", verbs[fewer->what]);
             put_places(fewer, found->n_fewer);
-            fputs(", and this one's never", stderr);
         }
-        fputc('\n', stderr);
-    } else if (fewer) {
-        fprintf(stderr, "differs: the recorded run's block %s ", verbs[fewer->what]);
+    } else {
+        put_block("block", fewer->block);
+        fprintf(stderr, " never %s ", verbs[fewer->what]);
         put_places(fewer, found->n_fewer);
-        fputs(", and this one's never\n", stderr);
+        put_index(", as the recorded run does, by thread", fewer->thread,
+                  run.blocks[fewer->block].shape);
+        if (fewer->what == READS)
+            fputs(" (the compiler drops a read whose value nothing uses)", stderr);
     }
+    fputc('\n', stderr);
 }
 
 /* A thread comes to another place than in the recorded run. */
@@ -383,21 +442,20 @@ static void put_next(const struct parting *found)
     put_event(doing[found->again->what], found->again);
     fputs(": ", stderr);
     put_places(found->again, 1);
-    if (found->next) {
-        fputs(", where this thread in the recorded run comes to ", stderr);
+    fputs(", where this thread in the recorded run comes to ", stderr);
+    if (found->next)
         put_places(found->next, 1);
-        fputc('\n', stderr);
-    } else {
-        fputs(", where this thread in the recorded run has come to its last one\n", stderr);
-    }
+    else
+        fputs("no more of it", stderr);
+    fputc('\n', stderr);
 }
 
-static void put_other_value(const struct parting *found, int only_values)
+static void put_other_value(const struct parting *found, int is_first)
 {
     const struct event *e = found->value;
     fputs("differs: ", stderr);
-    if (only_values)
-        fputs("the same places are read and written; the first value that differs: ", stderr);
+    if (is_first)
+        fputs("the first value that differs: ", stderr);
     put_event(e->what == WRITES                 ? "write"
               : e->what == SHUFFLE              ? "shuffle"
               : *run.names[e->name].text == 'm' ? "mma"
@@ -407,7 +465,8 @@ static void put_other_value(const struct parting *found, int only_values)
         fputs(": to ", stderr);
         put_places(e, 1);
     } else if (e->what == PRODUCT) {
-        fprintf(stderr, ": operand %%%u is", e->unit % EVENT_OPERANDS);
+        const unsigned operand = e->unit % EVENT_OPERANDS;
+        fprintf(stderr, ": register %u of %c is", operand % EVENT_B, operand < EVENT_B ? 'A' : 'B');
     } else {
         fputs(": passes", stderr);
     }
@@ -426,14 +485,14 @@ static void put_parting(const struct parting *found)
     const int by_thread = again && is_before(again, more, NULL);
     const struct event *place = by_thread ? again : more;
     if (value && is_before(value, place, NULL) && (place || !found->fewer)) {
-        put_other_value(found, !more && !found->fewer);
+        put_other_value(found, 1);
         if (more)
             put_place(found);
         return;
     }
     if (by_thread)
         put_next(found);
-    else
+    else if (more || found->fewer)
         put_place(found);
     if (value && (by_thread || !more))
         put_other_value(found, 0);
@@ -461,40 +520,64 @@ static void put_launches(const struct event_block *mine, const struct event_bloc
     fputc('\n', stderr);
 }
 
-static const struct event *begin_of(const struct event *e, const struct event *end, int block)
+/* The events of a block: from the returned one up to that of the next block. */
+static const struct event *begin_of(const struct events *r, int block)
 {
-    while (e < end && e->block < (uint32_t)block)
-        e++;
-    return e;
+    int low = 0, high = r->n_events;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (r->events[middle].block < (uint32_t)block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return r->events + low;
 }
 
-static void compare(const struct events *old)
+static int block_differs(const struct events *old, int block)
 {
-    const struct event *a = old->events, *a_end = a + old->n_events;
-    const struct event *b = run.events, *b_end = b + run.n_events;
-    qsort(old->events, (size_t)old->n_events, sizeof *a, by_block);
-    qsort(run.events, (size_t)run.n_events, sizeof *b, by_block);
-    for (int i = 0; i < old->n_blocks || i < run.n_blocks; i++) {
-        const struct event_block *mine = i < run.n_blocks ? &run.blocks[i] : NULL;
-        const struct event_block *recorded = i < old->n_blocks ? &old->blocks[i] : NULL;
-        if (!mine || !recorded || memcmp(mine, recorded, sizeof *mine) != 0) {
-            if (!run.is_full && !old->is_full)
-                put_launches(mine, recorded);
-            return;
+    const struct event *a = begin_of(old, block), *a_end = begin_of(old, block + 1);
+    const struct event *b = begin_of(&run, block), *b_end = begin_of(&run, block + 1);
+    struct parting found = {0};
+    found.more = only(b, b_end, a, a_end, NULL, &found.n_more);
+    found.fewer = only(a, a_end, b, b_end, found.more, &found.n_fewer);
+    find_values(a, a_end, b, b_end, &found);
+    if (!found.more && !found.fewer && !found.value)
+        return 0; /* another thread may do the same */
+    const struct event *again = found.again, *more = found.more;
+    if (more && is_before(more, again, NULL))
+        found.again = more;
+    if (found.again)
+        find_next(a, a_end, b, b_end, &found);
+    if (more && (found.again == more || is_before(more, again, NULL))) {
+        found.next = found.again == more ? found.next : NULL;
+        found.again = NULL;
+    }
+    put_parting(&found);
+    return 1;
+}
+
+static void compare(struct events *old)
+{
+    int next;
+    qsort(old->events, (size_t)old->n_events, sizeof *old->events, by_block);
+    qsort(run.events, (size_t)run.n_events, sizeof *run.events, by_block);
+    for (int i = 0; i < old->n_blocks || i < run.n_blocks; i = next) {
+        for (next = i; next == i || (next < run.n_blocks && next < old->n_blocks &&
+                                     run.blocks[next].launch == run.blocks[i].launch);
+             next++) {
+            const struct event_block *mine = next < run.n_blocks ? &run.blocks[next] : NULL;
+            const struct event_block *recorded = next < old->n_blocks ? &old->blocks[next] : NULL;
+            if (!mine || !recorded || memcmp(mine, recorded, sizeof *mine) != 0) {
+                if (!run.is_full && !old->is_full)
+                    put_launches(mine, recorded);
+                return;
+            }
         }
-        const struct event *a_next = begin_of(a, a_end, i + 1), *b_next = begin_of(b, b_end, i + 1);
-        struct parting found = {0};
-        found.more = only(b, b_next, a, a_next, NULL, &found.n_more);
-        found.fewer = only(a, a_next, b, b_next, found.more, &found.n_fewer);
-        find_values(a, a_next, b, b_next, &found);
-        if (found.again)
-            find_next(a, a_next, b, b_next, &found);
-        if (found.more || found.fewer || found.value) {
-            put_parting(&found);
-            return;
-        }
-        a = a_next;
-        b = b_next;
+        /* The launch's last block has run first. The first one is the easiest to think about. */
+        for (int k = next - 1; k >= i; k--)
+            if (block_differs(old, k))
+                return;
     }
 }
 

@@ -111,6 +111,8 @@ void events_block(uint64_t number)
     if (!is_taken)
         return;
     run.blocks = room(realloc(run.blocks, (size_t)(run.n_blocks + 1) * sizeof *run.blocks));
+    run.launched = room(realloc(run.launched, (size_t)(run.n_blocks + 1) * sizeof *run.launched));
+    run.launched[run.n_blocks] = (struct event_launch){order.kernel->file, order.kernel->line};
     run.blocks[run.n_blocks++] =
         (struct event_block){launches, (uint32_t)event_name(order.kernel->name), order.kernel->grid,
                              order.kernel->block, number};
@@ -160,10 +162,16 @@ void events_statement(int thread, uint32_t code, const char *text, const char *c
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " \t\n"), text);
     const int number = event_name(name);
+    int all = 0, n = 0; /* of those operands: A of mma has two thirds */
+    for (int k = 0; k < EVENT_OPERANDS && constraints[k]; k++)
+        all += constraints[k] == 'r';
     for (int k = 0; k < EVENT_OPERANDS && constraints[k]; k++)
         if (constraints[k] == 'r') {
-            struct event *e =
-                add(PRODUCT, thread, code, number, (uint32_t)thread * EVENT_OPERANDS + (uint32_t)k);
+            const int of_a = *name == 'm' ? all * 2 / 3 : EVENT_B;
+            const int operand = n < of_a ? n : EVENT_B + n - of_a;
+            struct event *e = add(PRODUCT, thread, code, number,
+                                  (uint32_t)thread * EVENT_OPERANDS + (uint32_t)operand);
+            n++;
             if (!e)
                 return;
             e->value = (uint32_t)registers[k];

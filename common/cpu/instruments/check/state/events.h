@@ -4,15 +4,16 @@
 #include "instruments/check/state/check.h"
 
 enum {
-    EVENT_UNIT = 4, /* bytes of memory that are one event: vectors compare with scalars */
-    EVENT_OPERANDS = 256,
+    EVENT_UNIT = 4,       /* bytes of memory that are one event: vectors compare with scalars */
+    EVENT_OPERANDS = 256, /* of mma, registers of A from 0 and of B from EVENT_B on */
+    EVENT_B = 128,
     EVENT_NAMES = 1000
 };
 enum what { READS, WRITES, ADDS, PRODUCT, SHUFFLE };
 
 struct event {
     uint32_t value,
-        unit; /* of memory: offset / EVENT_UNIT; else thread * EVENT_OPERANDS + number */
+        unit; /* of memory: offset / EVENT_UNIT; else thread * EVENT_OPERANDS + number of one */
     uint32_t code, order;
     uint32_t block; /* an index into blocks */
     uint16_t name, thread;
@@ -26,11 +27,16 @@ struct event_block {
     uint3 grid, shape; /* of the launch */
     uint64_t number;
 };
+struct event_launch { /* where: not compared */
+    const char *file;
+    int line;
+};
 
 struct events {
     struct event *events;
     struct event_name *names;
     struct event_block *blocks;
+    struct event_launch *launched;            /* of each block; not in a file */
     int n_events, n_names, n_blocks, is_full; /* is_full: there was no room for the rest */
 };
 
