@@ -446,10 +446,18 @@ proved("what try.sh says", [@writing], sub {
     spew(tree() . "/own", "#!/bin/sh\necho \"\$*\" >\$CUDACPU_RECORD\n");
     spew(tree() . "/checks", "#!/bin/sh\ncat <<'END'\n$head\n$case${wrong}END\n[ -z \"\$CUDACPU_BESIDE\" ] || echo \"differs: \$(cat \$CUDACPU_BESIDE): "
         . "byte 8 of s, which the recorded run's block never reads, as the recorded run does\"\nexit 1\n");
-    for (["true", "beside the step's own: --seed 7 --case D8 --variant v: byte 8 of s, which the step's own block never reads, as the step's own does\n"], ["false", ""]) {
-        my ($make, $said) = @$_;
+    for (["true", "beside the step's own: --seed 7 --case D8 --variant v: byte 8 of s, which the step's own block never reads, as the step's own does\n", "step-99 try: not"], ["false", "", "(check finds nothing"]) {
+        my ($make, $said, $then) = @$_;
         my %r = in_tree("MAKE_OWN=$make OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
-        like($r{out}, qr/\n99-mine: variant v, case D8: 3 wrong elements\n\Q$said\E\(check finds nothing/, "beside the step's own: MAKE_OWN=$make") or diag($r{out});
+        like($r{out}, qr/\n99-mine: variant v, case D8: 3 wrong elements\n\Q$said$then\E/, "beside the step's own: MAKE_OWN=$make") or diag($r{out});
+    }
+    # A broken rule comes first, and memory that nobody reads last.
+    for (["  variant v: 1 finding\n    shared race: write at work/99-mine.cu:9 by\n", qr/  variant v: 1 finding\n    shared race: .*\nbeside the step's own: x\nstep-99/],
+        ["  variant v: 1 finding\n" . $forgotten, qr/beside the step's own: x\nand check says of it:\n  variant v: 1 finding\n\Q$forgotten\Estep-99/]) {
+        my ($found, $order) = @$_;
+        program("checks", "$head\n$case$wrong${found}differs: x\n", 1);
+        my %r = in_tree("MAKE_OWN=true OWN_CHECK=./own sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        like($r{out}, $order, "which comes first") or diag($r{out});
     }
     program("checks", $head, 0);
     my $rows = sub { my ($case, %is) = @_; return "\ncase $case: B=1\n" . join("", map { "  variant $_: WRONG\n  o: 3 of 8 elements wrong\n" } grep { $is{$_} eq "wrong" } sort keys %is)

@@ -113,6 +113,11 @@ say_beside() {
     [ -s "$work/beside" ] || count_wrong
 }
 
+say_findings() {
+    [ ! -s "$work/found" ] || echo "and check says of it:"
+    head -n 8 "$work/found"
+}
+
 # count_wrong: how much work the variant that fails does beside the step's own, where that case's counts are recorded.
 count_wrong() {
     [ "$kind" = results ] && [ -n "$count" ] && [ -n "$failing_variant" ] || return 0
@@ -132,9 +137,8 @@ explain() {
     run_own
     # Memory that nobody reads says something of a kernel that came to its end.
     # shellcheck disable=SC2086
-    CUDACPU_BESIDE=$([ ! -f "$work/record" ] || echo "$work/record") CUDACPU_UNREAD=$([ "$kind" != results ] || echo 1) $check --seed "$seed" --case "$failing_case" \
-        ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
-    say_beside
+    CUDACPU_BESIDE=$([ ! -f "$work/record" ] || echo "$work/record") CUDACPU_UNREAD=$([ "$kind" != results ] || echo 1) \
+        $check --seed "$seed" --case "$failing_case" ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     only_news
     # Lines that the program itself has printed are left out, and how a kernel died where a finding says it.
     grep -v '^differs: ' "$work/check" >"$work/findings"
@@ -150,11 +154,16 @@ explain() {
             }' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
-    if [ -s "$work/found" ]; then
-        echo "and check says of it:"
-        head -n 8 "$work/found"
-    elif [ "$kind" = results ]; then
-        echo "(check finds nothing in this case: no rule of memory or order is broken)"
+    # A rule that is broken may be the cause of all that differs.
+    if grep -q -v '^ *never read: \|^  variant ' "$work/found"; then
+        say_findings
+        say_beside
+    else
+        say_beside
+        say_findings
+    fi
+    if [ ! -s "$work/found" ] && [ "$kind" = results ]; then
+        [ -s "$work/beside" ] || echo "(check finds nothing in this case: no rule of memory or order is broken)"
         [ -z "$some_cases" ] || echo "(without ARGS, $step try says which other cases fail, and what they have in common)"
     fi
 }
