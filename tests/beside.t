@@ -17,8 +17,12 @@ spew("$dir/demo.cu", <<'CUDA');
 #include <cstring>
 
 enum { THREADS = 64, BLOCKS = 8 };
-enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE, MUCH };
-static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice", "much"};
+enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE, MUCH, EXTRA, PIECE, SHORT, FRAGMENT_B };
+static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice", "much", "extra", "piece", "short", "fragment-b"};
+
+struct six {
+    float v[6];
+};
 
 static __device__ __noinline__ float sum_of_warp(float v, bool wrong)
 {
@@ -28,12 +32,27 @@ static __device__ __noinline__ float sum_of_warp(float v, bool wrong)
     return v;
 }
 
-static __global__ void work(const float *x, const float4 *x4, float *y, __half2 *h, float *f, int planted)
+static __global__ void work(const float *x, const float4 *x4, float *y, __half2 *h, float *f,
+                            six *sixes, __half *halves, int planted)
 {
     __shared__ float s[4 * THREADS];
     const int t = threadIdx.x, i = 4 * (blockIdx.x * THREADS + t);
     const int from = planted == MORE ? i + 4 * THREADS : planted == SHIFTED ? i + THREADS : i;
     float sum = 0.0f;
+    if (planted == EXTRA) { // which changes the numbers of names
+        __shared__ float extra[THREADS];
+        extra[t] = 1.0f;
+        sum += extra[t] - 1.0f;
+    }
+    six whole;
+    for (int k = 0; k < 6; k++) {
+        whole.v[k] = (planted == PIECE && k == 0 ? 2.0f : 1.0f) + x[i];
+    }
+    sixes[blockIdx.x * THREADS + t] = whole; // here: piece
+    for (int k = 0; k < 2; k++) {
+        const int at = planted == BACKWARDS ? 1 - k : k;
+        halves[2 * (blockIdx.x * THREADS + t) + at] = __float2half(at + (planted == SHORT && at == 1 ? 2.0f : 1.0f)); // here: short
+    }
     if (planted == VECTORS) {
         const float4 v = x4[i / 4];
         sum = ((v.w + v.z) + v.y) + v.x;
@@ -52,7 +71,7 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
     for (int k = 0; k < (planted == AGAIN ? 2 : 0); k++) {
         sum += x[i + k]; // here: again
     }
-    sum *= planted == ROUNDING ? 1.0001f : planted == VALUE ? 1.5f : 1.0f;
+    sum *= planted == ROUNDING ? 1.01f : planted == VALUE ? 1.5f : 1.0f;
     s[t] = sum; // here: value
     __syncthreads();
     f[blockIdx.x * THREADS + t] = sum_of_warp(s[planted == OTHERS ? t ^ 1 : t], planted == SHUFFLE); // here: others
@@ -66,7 +85,7 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
     const float small = planted == HALF ? -1e-6f : 1e-6f;
     h[blockIdx.x * THREADS + t] = __floats2half2_rn((planted == LOW ? 4.0f : 3.0f) + sum / 1024.0f, 2.0f + small + sum / 1024.0f); // here: half
     const uint32_t of_a = pack_halves(planted == FRAGMENT ? 2.0f : 1.0f, sum / 1024.0f), a[4] = {of_a, of_a, of_a, of_a};
-    const uint32_t b[2] = {of_a, of_a};
+    const uint32_t b[2] = {of_a, pack_halves(planted == FRAGMENT_B ? 2.0f : 1.0f, sum / 1024.0f)};
     float c[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     warp_mma(c, a, b); // here: fragment
     if (t % 4 == 0) {
@@ -81,6 +100,8 @@ int main(int, char **v)
 {
     float *x, *y, *f;
     __half2 *h;
+    __half *halves;
+    six *sixes;
     int planted = 0;
     while (strcmp(names[planted], v[1]) != 0) {
         planted++;
@@ -90,18 +111,20 @@ int main(int, char **v)
     cudaMalloc(&y, n * sizeof *y);
     cudaMalloc(&h, n * sizeof *h);
     cudaMalloc(&f, n * sizeof *f);
+    cudaMalloc(&sixes, n * sizeof *sixes);
+    cudaMalloc(&halves, 2 * n * sizeof *halves);
     float *host = (float *)malloc(4 * n * sizeof *host);
     for (size_t i = 0; i < 4 * n; i++) {
         host[i] = (float)(i % 977) / 64.0f;
     }
     cudaMemcpy(x, host, 4 * n * sizeof *x, cudaMemcpyHostToDevice);
     cudaMemset(f, 0, n * sizeof *f);
-    work<<<planted == GRID ? BLOCKS + 1 : BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, planted);
+    work<<<planted == GRID ? BLOCKS + 1 : BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, sixes, halves, planted);
     if (planted == TWICE) {
-        work<<<BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, planted);
+        work<<<BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, sixes, halves, planted);
     }
     cudaDeviceSynchronize();
-    cudaFree(x), cudaFree(y), cudaFree(h), cudaFree(f), free(host);
+    cudaFree(x), cudaFree(y), cudaFree(h), cudaFree(f), cudaFree(sixes), cudaFree(halves), free(host);
     return 0;
 }
 CUDA
@@ -132,10 +155,13 @@ for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(0,
     ["last", qr/^\Q$value\Ewrite at demo\.cu:$line{last} by thread \(0,0,0\) of block \(7,0,0\) $of: to byte 1792 of allocation 2 -\S+, in the recorded run \d\S+$/],
     ["low", qr/^\Q$value\Ewrite at demo\.cu:$line{half} by thread \(0,0,0\) of block \(0,0,0\) $of: to byte 0 of allocation 3 \(4, (\S+)\), in the recorded run \(3, \1\)$/],
     ["fragment", qr/^\Q$value\Emma at \S*common\/cuda\/tensor_cores\.cuh:\d+ \(called at demo\.cu:$line{fragment}\) by thread \(0,0,0\) of block \(0,0,0\) $of: register 0 of A is \(2, \S+\), in the recorded run \(1, \S+\)$/],
+    ["fragment-b", qr/^\Q$value\Emma at .*: register 1 of B is \(2, \S+\), in the recorded run \(1, \S+\)$/],
+    ["piece", qr/^\Q$value\Ewrite at demo\.cu:$line{piece} by thread \(0,0,0\) of block \(0,0,0\) $of: to byte 0 of allocation 5 2, in the recorded run 1$/],
+    ["short", qr/^\Q$value\Ewrite at demo\.cu:$line{short} by thread \(0,0,0\) of block \(0,0,0\) $of: to byte 2 of allocation 6 3, in the recorded run 2$/],
     ["copy", qr/^read at .*\(called (?:at|from) demo\.cu:$line{copy}\) by thread \(0,0,0\) of block \(0,0,0\) $of: byte 8208 of allocation 1, where this thread in the recorded run comes to byte 8192 of allocation 1$/],
     ["atomic", qr/^atomic at demo\.cu:$line{atomic} by thread \(5,0,0\) of block \(0,0,0\) $of: byte 2052 of allocation 4, which the recorded run's block never adds to; there its thread comes to byte 2048 of allocation 4$/],
     # What a right program may do otherwise; and what is not looked at.
-    ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["unseen", qr/^$/],
+    ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["extra", qr/^$/], ["unseen", qr/^$/],
     ["grid", qr/^launched is work<<<\(9,1,1\), \(64,1,1\)>>>, in the recorded run work<<<\(8,1,1\), \(64,1,1\)>>>$/],
     ["twice", qr/^launched is work<<<\(8,1,1\), \(64,1,1\)>>>, in the recorded run nothing more$/]) {
     my ($mistake, $said) = @$_;
