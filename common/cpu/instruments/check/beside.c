@@ -178,6 +178,7 @@ static void put_value(const struct event *e, struct view v)
 struct parting {
     const struct event *more, *fewer;
     const struct event *again, *next; /* next: what comes in place of `again` in the recorded run */
+    const struct event *also; /* an access shortly before `again` to the same place, or NULL */
     const struct event *value, *recorded; /* recorded: what `value` differs from */
     struct view view;
     int n_more, n_fewer; /* places of the array of `more`, or of `fewer` */
@@ -293,18 +294,22 @@ static int by_unit(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* The first of a list whose place the first few of the other list do not have. */
-static const struct event *first_alone(const struct event **list, const struct event **other)
+enum { FEW = 32 }; /* accesses among which another order is nothing */
+
+static int is_among(const struct event *e, const struct event **list)
 {
-    enum { FEW = 32 };
-    for (; *list; list++) {
-        int k = 0;
-        while (k < FEW && other[k] && other[k]->unit != (*list)->unit)
-            k++;
-        if (k == FEW || !other[k])
-            return *list;
-    }
-    return NULL;
+    for (int k = 0; k < FEW && list[k]; k++)
+        if (list[k]->unit == e->unit)
+            return 1;
+    return 0;
+}
+
+/* The first of a list whose place is not among the first few of the other. */
+static const struct event **first_alone(const struct event **list, const struct event **other)
+{
+    while (*list && is_among(*list, other))
+        list++;
+    return list;
 }
 
 /* A thread makes an access more often: where its accesses of that array go another way. Up to there
@@ -336,8 +341,19 @@ static void find_next(const struct event *a, const struct event *a_end, const st
         if (!apart)
             same = i + 1;
     }
-    found->again = first_alone(new + same, old + same);
-    found->next = first_alone(old + same, new + same);
+    const struct event **at = first_alone(new + same, old + same);
+    const struct event **in_its_place =
+        old + same; /* the access of the same number, if it can be */
+    while (*in_its_place && in_its_place - old < at - new)
+        in_its_place++;
+    if (!*in_its_place || is_among(*in_its_place, new + same))
+        in_its_place = first_alone(old + same, new + same);
+    found->again = *at;
+    found->next = *in_its_place;
+    found->also = NULL;
+    for (const struct event **e = new + same; *at &&e < at; e++)
+        if ((*e)->unit == (*at)->unit && (*e)->code != (*at)->code)
+            found->also = *e;
     free(old), free(new), free(units), free(more);
 }
 
@@ -385,8 +401,8 @@ static void put_block(const char *name, uint32_t block)
             run.launched[block].file, run.launched[block].line);
 }
 
-/* "read at FILE:LINE (called at FILE:LINE) by thread 3" */
-static void put_event(const char *name, const struct event *e)
+/* "read at FILE:LINE (called at FILE:LINE)" */
+static void put_code(const char *name, const struct event *e)
 {
     struct place place;
     char calls[1000];
@@ -395,6 +411,11 @@ static void put_event(const char *name, const struct event *e)
     if (symbols_calls(calls, sizeof calls, &place))
         fprintf(stderr, " (%s)", calls);
     symbols_free(&place, 1);
+}
+
+static void put_event(const char *name, const struct event *e)
+{
+    put_code(name, e);
     put_index(" by thread", e->thread, run.blocks[e->block].shape);
     put_block(" of block", e->block);
 }
@@ -442,11 +463,16 @@ static void put_next(const struct parting *found)
     put_event(doing[found->again->what], found->again);
     fputs(": ", stderr);
     put_places(found->again, 1);
-    fputs(", where this thread in the recorded run comes to ", stderr);
-    if (found->next)
+    if (found->next) {
+        fputs(", where this thread in the recorded run comes to ", stderr);
         put_places(found->next, 1);
-    else
-        fputs("no more of it", stderr);
+    } else {
+        fputs(", to which this thread in the recorded run does not come again", stderr);
+    }
+    if (found->also) {
+        fputs("; it lies at the same place as the ", stderr);
+        put_code(doing[found->also->what], found->also);
+    }
     fputc('\n', stderr);
 }
 
@@ -534,51 +560,95 @@ static const struct event *begin_of(const struct events *r, int block)
     return r->events + low;
 }
 
-static int block_differs(const struct events *old, int block)
+/* Compares a block of the run with a recorded one. */
+static int block_differs(const struct events *old, int recorded, int block, struct parting *found)
 {
-    const struct event *a = begin_of(old, block), *a_end = begin_of(old, block + 1);
+    const struct event *a = begin_of(old, recorded), *a_end = begin_of(old, recorded + 1);
     const struct event *b = begin_of(&run, block), *b_end = begin_of(&run, block + 1);
-    struct parting found = {0};
-    found.more = only(b, b_end, a, a_end, NULL, &found.n_more);
-    found.fewer = only(a, a_end, b, b_end, found.more, &found.n_fewer);
-    find_values(a, a_end, b, b_end, &found);
-    if (!found.more && !found.fewer && !found.value)
+    *found = (struct parting){0};
+    found->more = only(b, b_end, a, a_end, NULL, &found->n_more);
+    found->fewer = only(a, a_end, b, b_end, found->more, &found->n_fewer);
+    find_values(a, a_end, b, b_end, found);
+    if (!found->more && !found->fewer && !found->value)
         return 0; /* another thread may do the same */
-    const struct event *again = found.again, *more = found.more;
+    const struct event *again = found->again, *more = found->more;
     if (more && is_before(more, again, NULL))
-        found.again = more;
-    if (found.again)
-        find_next(a, a_end, b, b_end, &found);
-    if (more && (found.again == more || is_before(more, again, NULL))) {
-        found.next = found.again == more ? found.next : NULL;
-        found.again = NULL;
+        found->again = more;
+    if (found->again)
+        find_next(a, a_end, b, b_end, found);
+    if (more && (found->again == more || is_before(more, again, NULL))) {
+        found->next = found->again == more ? found->next : NULL;
+        found->again = NULL;
     }
-    put_parting(&found);
     return 1;
 }
 
+/* The blocks of one launch follow each other: up to the returned one. */
+static int launch_end(const struct events *r, int block)
+{
+    int end = block;
+    while (end < r->n_blocks && r->blocks[end].launch == r->blocks[block].launch)
+        end++;
+    return end;
+}
+
+static int are_alike(const struct event_block *a, const struct event_block *b)
+{
+    return a->name == b->name && memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 &&
+           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0;
+}
+
+/* Compares two launches. The last block has run first; the first one is easier to think about. */
+static int launch_differs(const struct events *old, int recorded, int first, struct parting *found)
+{
+    const int n = launch_end(&run, first) - first;
+    const int old_n = launch_end(old, recorded) - recorded; /* there may not be room for all */
+    for (int k = (n < old_n ? n : old_n) - 1; k >= 0; k--)
+        if (block_differs(old, recorded + k, first + k, found))
+            return 1;
+    return 0;
+}
+
+/* Launches may come in another order: each is set beside a recorded one that is like it, if there
+ * is one, and else beside the first of the same kernel, grid and block. */
 static void compare(struct events *old)
 {
-    int next;
+    uint8_t *taken = room(calloc((size_t)old->n_blocks + 1, 1));
+    struct parting found;
     qsort(old->events, (size_t)old->n_events, sizeof *old->events, by_block);
     qsort(run.events, (size_t)run.n_events, sizeof *run.events, by_block);
-    for (int i = 0; i < old->n_blocks || i < run.n_blocks; i = next) {
-        for (next = i; next == i || (next < run.n_blocks && next < old->n_blocks &&
-                                     run.blocks[next].launch == run.blocks[i].launch);
-             next++) {
-            const struct event_block *mine = next < run.n_blocks ? &run.blocks[next] : NULL;
-            const struct event_block *recorded = next < old->n_blocks ? &old->blocks[next] : NULL;
-            if (!mine || !recorded || memcmp(mine, recorded, sizeof *mine) != 0) {
-                if (!run.is_full && !old->is_full)
-                    put_launches(mine, recorded);
-                return;
-            }
+    for (int i = 0; i < run.n_blocks; i = launch_end(&run, i)) {
+        int first = -1, same = -1, other = -1;
+        for (int k = 0; k < old->n_blocks && same < 0; k = launch_end(old, k)) {
+            if (taken[k])
+                continue;
+            if (other < 0)
+                other = k;
+            if (!are_alike(&run.blocks[i], &old->blocks[k]))
+                continue;
+            if (first < 0)
+                first = k;
+            if (!launch_differs(old, k, i, &found))
+                same = k;
         }
-        /* The launch's last block has run first. The first one is the easiest to think about. */
-        for (int k = next - 1; k >= i; k--)
-            if (block_differs(old, k))
-                return;
+        if (same < 0 && first >= 0 && launch_differs(old, first, i, &found)) {
+            put_parting(&found);
+            break;
+        }
+        if (same < 0) {
+            if (!run.is_full && !old->is_full)
+                put_launches(&run.blocks[i], other < 0 ? NULL : &old->blocks[other]);
+            break;
+        }
+        taken[same] = 1;
+        if (launch_end(&run, i) == run.n_blocks && !run.is_full && !old->is_full)
+            for (int k = 0; k < old->n_blocks; k = launch_end(old, k))
+                if (!taken[k]) {
+                    put_launches(NULL, &old->blocks[k]);
+                    break;
+                }
     }
+    free(taken);
 }
 
 void beside_end(void)
