@@ -351,7 +351,8 @@ static void find_next(const struct event *a, const struct event *a_end, const st
     found->again = *at;
     found->next = *in_its_place;
     found->also = NULL;
-    for (const struct event **e = new + same; *at &&e < at; e++)
+    const struct event **e = at - new > FEW ? at - FEW : new;
+    for (; *at != NULL && e < at; e++)
         if ((*e)->unit == (*at)->unit && (*e)->code != (*at)->code)
             found->also = *e;
     free(old), free(new), free(units), free(more);
@@ -470,8 +471,9 @@ static void put_next(const struct parting *found)
         fputs(", to which this thread in the recorded run does not come again", stderr);
     }
     if (found->also) {
-        fputs("; it lies at the same place as the ", stderr);
+        fputs("; it is the place of the ", stderr);
         put_code(doing[found->also->what], found->also);
+        fputs(", too", stderr);
     }
     fputc('\n', stderr);
 }
@@ -533,11 +535,13 @@ static void put_launch(const struct event_block *b)
 /* Launches that are not the same, each NULL where that run has no more. */
 static void put_launches(const struct event_block *mine, const struct event_block *recorded)
 {
-    fputs("differs: launched is ", stderr);
-    if (mine)
+    if (mine) {
+        const struct event_launch *at = &run.launched[mine - run.blocks];
+        fprintf(stderr, "differs: launched at %s:%d is ", at->file, at->line);
         put_launch(mine);
-    else
-        fputs("nothing more", stderr);
+    } else {
+        fputs("differs: nothing more is launched", stderr);
+    }
     fputs(", in the recorded run ", stderr);
     if (recorded)
         put_launch(recorded);
