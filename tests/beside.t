@@ -145,7 +145,7 @@ for (split /\n/, slurp("$dir/demo.cu")) {
 my %r = run("common/cpu/cudacc --check -O1 -g1 -Icommon $dir/demo.cu -o $dir/demo && cd $dir && CUDACPU_RECORD=right ./demo right");
 is("$r{code} $r{err}", "0 check: no findings\n", "a run is recorded") or diag($r{err});
 
-# What is said of a mistake: two lines at most, without "differs: ".
+# The lines that a mistake gets, two at most, without "differs: ".
 sub parts {
     my ($mistake) = @_;
     my %r = run("cd $dir && CUDACPU_BESIDE=right ./demo $mistake");
@@ -170,7 +170,7 @@ for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(0,
     ["filled", qr/^\Q$value\Ewrite at demo\.cu:$line{filled} by thread \(0,0,0\) of block \(0,0,0\) of kernel fill \(launched at \S+\): to byte 0 of allocation 2 3, in the recorded run 2$/],
     ["copy", qr/^read at .*\(called (?:at|from) demo\.cu:$line{copy}\) by thread \(0,0,0\) of block \(0,0,0\) $of: byte 8208 of allocation 1, where this thread in the recorded run comes to byte 8192 of allocation 1$/],
     ["atomic", qr/^atomic at demo\.cu:$line{atomic} by thread \(5,0,0\) of block \(0,0,0\) $of: byte 2052 of allocation 4, which the recorded run's block never adds to; there its thread comes to byte 2048 of allocation 4$/],
-    # What a right program may do otherwise; and what is not looked at.
+    # Nothing is said of differences that a right program may have, nor of blocks that are not looked at.
     ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["extra", qr/^$/], ["swapped", qr/^$/], ["unseen", qr/^$/],
     ["grid", qr/^launched at \S+ is work<<<\(9,1,1\), \(64,1,1\)>>>, in the recorded run work<<<\(8,1,1\), \(64,1,1\)>>>$/],
     ["once", qr/^nothing more is launched, in the recorded run fill<<<\(1,1,1\), \(64,1,1\)>>>$/],

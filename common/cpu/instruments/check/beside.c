@@ -144,7 +144,7 @@ static struct view view_of(const struct event *e, const struct event *end)
     return v;
 }
 
-/* Two values are told apart from the rounding of one: sums may be made in another order. */
+/* Whether two values differ by more than rounding: sums may be made in another order. */
 static int are_apart(float x, float y, float scale)
 {
     if (!isfinite(x) || !isfinite(y))
@@ -174,7 +174,7 @@ static void put_value(const struct event *e, struct view v)
         fprintf(stderr, "%g", single(e->value));
 }
 
-/* What is found in one block. */
+/* The differences found in one block. */
 struct parting {
     const struct event *more, *fewer;
     const struct event *again, *next; /* next: what comes in place of `again` in the recorded run */
@@ -278,12 +278,12 @@ static int by_order(const void *x, const void *y)
 static const struct event **in_order(const struct event *e, const struct event *end,
                                      const struct event *of)
 {
-    const struct event **list = room(malloc((size_t)(end - e + 1) * sizeof *list));
+    const struct event **list = room(malloc((size_t)(end - e + 1) * sizeof(void *)));
     size_t n = 0;
     for (; e < end; e++)
         if (e->what == of->what && e->name == of->name && e->thread == of->thread)
             list[n++] = e;
-    qsort(list, n, sizeof *list, by_order);
+    qsort(list, n, sizeof(void *), by_order);
     list[n] = NULL;
     return list;
 }
@@ -505,8 +505,8 @@ static void put_other_value(const struct parting *found, int is_first)
     fputc('\n', stderr);
 }
 
-/* What comes first; and after a value that differs, which places differ. A value that differs later
- * than a place follows from it. */
+/* Prints the first difference; and after a value that differs, the places that do. A value that
+ * differs later than a place follows from it. */
 static void put_parting(const struct parting *found)
 {
     const struct event *more = found->more, *again = found->again, *value = found->value;

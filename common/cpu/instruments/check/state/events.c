@@ -65,7 +65,7 @@ static int name_of_object(const struct object *o)
 
 static struct event *add(enum what what, int thread, uint32_t code, int name, uint32_t unit)
 {
-    if (run.n_events == MOST) { /* what is not whole cannot be compared */
+    if (run.n_events == MOST) { /* only whole blocks can be compared */
         run.n_blocks--;
         while (run.n_events && run.events[run.n_events - 1].block == (uint32_t)run.n_blocks)
             run.n_events--;
@@ -158,7 +158,8 @@ void events_statement(int thread, uint32_t code, const char *text, const char *c
     char name[sizeof run.names[0].text];
     events_complete();
     text += strspn(text, " \t\n{");
-    if (!is_taken || !constraints || (strncmp(text, "mma.", 4) && strncmp(text, "wgmma.mma", 9)))
+    if (!is_taken || !constraints ||
+        (strncmp(text, "mma.", 4) != 0 && strncmp(text, "wgmma.mma", 9) != 0))
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " \t\n"), text);
     const int number = event_name(name);
