@@ -15,11 +15,6 @@
 /* Names that the run has, and that the recorded one has. */
 static uint8_t in_run[EVENT_NAMES], in_record[EVENT_NAMES];
 
-static void *room(void *p)
-{
-    return need_memory(p, "what a run is compared with");
-}
-
 /* --- The record as a file --------------------------------------------------------------------- */
 
 static void save(void)
@@ -40,9 +35,9 @@ static int load(struct events *r)
     int n[4], whole = f && fread(n, sizeof n, 1, f) == 1;
     int numbers[EVENT_NAMES];
     if (whole) {
-        *r = (struct events){.events = room(malloc((size_t)n[2] * sizeof *r->events + 1)),
-                             .names = room(malloc((size_t)n[0] * sizeof *r->names + 1)),
-                             .blocks = room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
+        *r = (struct events){.events = events_room(malloc((size_t)n[2] * sizeof *r->events + 1)),
+                             .names = events_room(malloc((size_t)n[0] * sizeof *r->names + 1)),
+                             .blocks = events_room(malloc((size_t)n[1] * sizeof *r->blocks + 1)),
                              .n_events = n[2],
                              .n_names = n[0],
                              .n_blocks = n[1],
@@ -90,11 +85,6 @@ static int by_block(const void *x, const void *y)
     return place ? place : a->order < b->order ? -1 : a->order > b->order;
 }
 
-static float single(uint32_t bits)
-{
-    return ptx_float(bits);
-}
-
 static float half(uint32_t bits)
 {
     return (float)ptx_decode(PTX_F16, bits & 0xffff);
@@ -137,7 +127,7 @@ static struct view view_of(const struct event *e, const struct event *end)
     struct view v = {e->bytes == 2 || of_halves, 0};
     for (const struct event *i = e; i < end; i++)
         for (int k = 0; k < 1 + v.halves && i->bytes; k++) {
-            const float x = fabsf(v.halves ? half(i->value >> 16 * k) : single(i->value));
+            const float x = fabsf(v.halves ? half(i->value >> 16 * k) : ptx_float(i->value));
             if (x > v.scale && isfinite(x))
                 v.scale = x;
         }
@@ -159,7 +149,7 @@ static int differ(uint32_t a, uint32_t b, struct view v)
     if (v.halves)
         return are_apart(half(a), half(b), v.scale) ||
                are_apart(half(a >> 16), half(b >> 16), v.scale);
-    return are_apart(single(a), single(b), v.scale);
+    return are_apart(ptx_float(a), ptx_float(b), v.scale);
 }
 
 static void put_value(const struct event *e, struct view v)
@@ -171,7 +161,7 @@ static void put_value(const struct event *e, struct view v)
     else if (e->value && e->value < 1 << 23)
         fprintf(stderr, "%" PRIu32, e->value);
     else
-        fprintf(stderr, "%g", single(e->value));
+        fprintf(stderr, "%g", ptx_float(e->value));
 }
 
 /* The differences found in one block. */
@@ -278,7 +268,7 @@ static int by_order(const void *x, const void *y)
 static const struct event **in_order(const struct event *e, const struct event *end,
                                      const struct event *of)
 {
-    const struct event **list = room(malloc((size_t)(end - e + 1) * sizeof(void *)));
+    const struct event **list = events_room(malloc((size_t)(end - e + 1) * sizeof(void *)));
     size_t n = 0;
     for (; e < end; e++)
         if (e->what == of->what && e->name == of->name && e->thread == of->thread)
@@ -323,8 +313,8 @@ static void find_next(const struct event *a, const struct event *a_end, const st
     int apart = 0;                       /* places to which one has come more often */
     while (new[n])
         n++;
-    uint32_t *units = room(malloc((n + 1) * sizeof *units));
-    int *more = room(calloc(n + 1, sizeof *more)); /* how much more often the run has */
+    uint32_t *units = events_room(malloc((n + 1) * sizeof *units));
+    int *more = events_room(calloc(n + 1, sizeof *more)); /* how much more often the run has */
     for (size_t i = 0; i < n; i++)
         units[i] = new[i]->unit;
     qsort(units, n, sizeof *units, by_unit);
@@ -385,19 +375,13 @@ static void find_values(const struct event *a, const struct event *end, const st
     }
 }
 
-static void put_index(const char *name, uint64_t i, uint3 n)
-{
-    fprintf(stderr, "%s (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", name, i % n.x, i / n.x % n.y,
-            i / n.x / n.y);
-}
-
 static const char *const doing[] = {"read", "write", "atomic"};
 static const char *const verbs[] = {"reads", "writes", "adds to"};
 
 static void put_block(const char *name, uint32_t block)
 {
     const struct event_block *b = &run.blocks[block];
-    put_index(name, b->number, b->grid);
+    finding_put_index(stderr, name, b->number, b->grid);
     fprintf(stderr, " of kernel %s (launched at %s:%d)", run.names[b->name].text,
             run.launched[block].file, run.launched[block].line);
 }
@@ -417,7 +401,7 @@ static void put_code(const char *name, const struct event *e)
 static void put_event(const char *name, const struct event *e)
 {
     put_code(name, e);
-    put_index(" by thread", e->thread, run.blocks[e->block].shape);
+    finding_put_index(stderr, " by thread", e->thread, run.blocks[e->block].shape);
     put_block(" of block", e->block);
 }
 
@@ -449,8 +433,8 @@ static void put_place(const struct parting *found)
         put_block("block", fewer->block);
         fprintf(stderr, " never %s ", verbs[fewer->what]);
         put_places(fewer, found->n_fewer);
-        put_index(", as the recorded run does, by thread", fewer->thread,
-                  run.blocks[fewer->block].shape);
+        finding_put_index(stderr, ", as the recorded run does, by thread", fewer->thread,
+                          run.blocks[fewer->block].shape);
         if (fewer->what == READS)
             fputs(" (the compiler drops a read whose value nothing uses)", stderr);
     }
@@ -617,7 +601,7 @@ static int launch_differs(const struct events *old, int recorded, int first, str
  * is one, and else beside the first of the same kernel, grid and block. */
 static void compare(struct events *old)
 {
-    uint8_t *taken = room(calloc((size_t)old->n_blocks + 1, 1));
+    uint8_t *taken = events_room(calloc((size_t)old->n_blocks + 1, 1));
     struct parting found;
     qsort(old->events, (size_t)old->n_events, sizeof *old->events, by_block);
     qsort(run.events, (size_t)run.n_events, sizeof *run.events, by_block);

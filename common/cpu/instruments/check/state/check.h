@@ -6,6 +6,7 @@
 #include "cpu/trace.h"
 #include "instruments/front/symbols.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,8 @@ enum { BEFORE_THE_COPY = -1 };
 void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p);
 /* The code `read` has read at p, where nothing was written, and now it is written. */
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
+/* "thread (1,0,0)": the number i of a grid or block of that shape. */
+void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n);
 extern int kernels_ran;        /* or there was nothing to find */
 int findings_report(void);     /* reports what is left, and returns how many findings */
 void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */

@@ -23,7 +23,7 @@ static struct {
 } stores[STORES];
 static int n_stores;
 
-static void *room(void *p)
+void *events_room(void *p)
 {
     return need_memory(p, "what a run is compared with");
 }
@@ -94,8 +94,8 @@ void events_launch(void)
         events_beside = events_beside && *events_beside ? events_beside : NULL;
         events_wanted = events_to || events_beside;
         if (events_wanted) {
-            run.events = room(malloc(MOST * sizeof *run.events));
-            run.names = room(calloc(EVENT_NAMES, sizeof *run.names));
+            run.events = events_room(malloc(MOST * sizeof *run.events));
+            run.names = events_room(calloc(EVENT_NAMES, sizeof *run.names));
         }
     }
     launches++;
@@ -110,8 +110,9 @@ void events_block(uint64_t number)
         !run.is_full && (number < FIRST_BLOCKS || number == (uint64_t)grid.x * grid.y * grid.z - 1);
     if (!is_taken)
         return;
-    run.blocks = room(realloc(run.blocks, (size_t)(run.n_blocks + 1) * sizeof *run.blocks));
-    run.launched = room(realloc(run.launched, (size_t)(run.n_blocks + 1) * sizeof *run.launched));
+    run.blocks = events_room(realloc(run.blocks, (size_t)(run.n_blocks + 1) * sizeof *run.blocks));
+    run.launched =
+        events_room(realloc(run.launched, (size_t)(run.n_blocks + 1) * sizeof *run.launched));
     run.launched[run.n_blocks] = (struct event_launch){order.kernel->file, order.kernel->line};
     run.blocks[run.n_blocks++] =
         (struct event_block){launches, (uint32_t)event_name(order.kernel->name), order.kernel->grid,

@@ -12,7 +12,8 @@ enum {
 enum what { READS, WRITES, ADDS, PRODUCT, SHUFFLE };
 
 struct event {
-    uint32_t value,
+    uint32_t value;
+    uint32_t
         unit; /* of memory: offset / EVENT_UNIT; else thread * EVENT_OPERANDS + number of one */
     uint32_t code, order;
     uint32_t block; /* an index into blocks */
@@ -43,4 +44,5 @@ struct events {
 extern struct events run;                     /* all that there are */
 extern const char *events_to, *events_beside; /* files, or NULL: to write, to compare with */
 int event_name(const char *text);             /* an index into names */
+void *events_room(void *p);                   /* p, of malloc; the program ends where it is NULL */
 void events_complete(void);                   /* the last stores have been made */

@@ -117,7 +117,7 @@ void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const str
 
 /* --- As text ---------------------------------------------------------------------------------- */
 
-static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
+void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n)
 {
     fprintf(out, "%s (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", name, i % n.x, i / n.x % n.y,
             i / n.x / n.y);
@@ -142,9 +142,9 @@ static void put_side(FILE *out, const struct finding *f, int i, const struct pla
 {
     put_access(out, f, i, place);
     fputs(" by", out);
-    put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
+    finding_put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
     if (with_block)
-        put_index(out, " of block", f->side[i].block, f->grid);
+        finding_put_index(out, " of block", f->side[i].block, f->grid);
 }
 
 static void put_object(FILE *out, const struct object *o, const struct place *site)
@@ -188,7 +188,7 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
         }
         fprintf(out, "%s:%d", place[i].file, place[i].line);
         put_calls(out, " (", &place[i], ")");
-        put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
+        finding_put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
         p++;
     }
 }
@@ -231,7 +231,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (!strchr(f->text, '%'))
             put_calls(out, "; ", &place[0], "");
         fputs("; in", out);
-        put_index(out, " block", f->side[0].block, f->grid);
+        finding_put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
         const char *other = rules[f->rule].other, *end = rules[f->rule].end;
@@ -252,7 +252,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             put_side(out, f, 1, &place[1], blocks);
         }
         if (!blocks)
-            put_index(out, " of block", f->side[0].block, f->grid);
+            finding_put_index(out, " of block", f->side[0].block, f->grid);
         fprintf(out, " in kernel %s: ", f->kernel);
         if (f->sides == 1 && rules[f->rule].alone) {
             fputs(rules[f->rule].alone, out);
@@ -266,9 +266,9 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         }
         if (f->written_later) {
             fprintf(out, ", written later by");
-            put_index(out, " thread", (uint64_t)f->side[1].thread, f->shape);
+            finding_put_index(out, " thread", (uint64_t)f->side[1].thread, f->shape);
             if (f->side[1].block != f->side[0].block)
-                put_index(out, " of block", f->side[1].block, f->grid);
+                finding_put_index(out, " of block", f->side[1].block, f->grid);
             fprintf(out, " at %s:%d", place[1].file, place[1].line);
             put_calls(out, " (", &place[1], ")");
         } else if (f->wait) {
