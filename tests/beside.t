@@ -12,13 +12,14 @@ my $dir = scratch_dir();
 spew("$dir/demo.cu", <<'CUDA');
 #include "cuda/tensor_cores.cuh"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 enum { THREADS = 64, BLOCKS = 8 };
-enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE, MUCH, EXTRA, PIECE, SHORT, FRAGMENT_B, SWAPPED, ONCE, FILLED };
-static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice", "much", "extra", "piece", "short", "fragment-b", "swapped", "once", "filled"};
+enum mistake { RIGHT, VECTORS, BACKWARDS, MORE, SHIFTED, FEWER, AGAIN, OTHERS, ROUNDING, VALUE, SHUFFLE, LAST, UNSEEN, HALF, LOW, FRAGMENT, COPY, ATOMIC, GRID, TWICE, MUCH, EXTRA, PIECE, SHORT, FRAGMENT_B, SWAPPED, ONCE, FILLED, NO_NUMBER, REPEAT, FOREIGN, CORNER };
+static const char *const names[] = {"right", "vectors", "backwards", "more", "shifted", "fewer", "again", "others", "rounding", "value", "shuffle", "last", "unseen", "half", "low", "fragment", "copy", "atomic", "grid", "twice", "much", "extra", "piece", "short", "fragment-b", "swapped", "once", "filled", "no-number", "repeat", "foreign", "corner"};
 
 struct six {
     float v[6];
@@ -62,7 +63,7 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
         }
     } else {
         for (int k = 0; k < (planted == FEWER ? 3 : 4); k++) {
-            sum += x[from + k]; // here: more
+            sum += x[planted == REPEAT && k == 2 ? from + 1 : from + k]; // here: more
         }
     }
     for (int k = 0; planted == MUCH && blockIdx.x == 0 && k < 70000; k++) {
@@ -81,7 +82,7 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
     if (planted == UNSEEN && blockIdx.x == BLOCKS - 2) {
         sum = -sum;
     }
-    y[blockIdx.x * THREADS + t] = sum; // here: last
+    y[blockIdx.x * THREADS + t] = planted == NO_NUMBER ? NAN : sum; // here: last
     const float small = planted == HALF ? -1e-6f : 1e-6f;
     h[blockIdx.x * THREADS + t] = __floats2half2_rn((planted == LOW ? 4.0f : 3.0f) + sum / 1024.0f, 2.0f + small + sum / 1024.0f); // here: half
     const uint32_t of_a = pack_halves(planted == FRAGMENT ? 2.0f : 1.0f, sum / 1024.0f), a[4] = {of_a, of_a, of_a, of_a};
@@ -96,9 +97,19 @@ static __global__ void work(const float *x, const float4 *x4, float *y, __half2 
     atomicAdd(&f[planted == ATOMIC && t == 5 ? BLOCKS * THREADS + 1 : BLOCKS * THREADS], 1.0f); // here: atomic
 }
 
-static __global__ void fill(float *p, float v)
+static __global__ void fill(float *p, float v, float corner)
 {
-    p[threadIdx.x] = v; // here: filled
+    const int t = threadIdx.x + 2 * (threadIdx.y + 4 * threadIdx.z);
+    p[t] = t == 45 ? corner : v; // here: filled
+}
+
+static __global__ void walk(const float *x, float *y, int planted)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < 40; k++) {
+        sum += x[40 * threadIdx.x + (planted != FOREIGN ? k : k == 0 ? 39 : k == 1 || k == 39 ? 200 + k : k)]; // here: walk
+    }
+    y[threadIdx.x] = sum;
 }
 
 int main(int, char **v)
@@ -126,8 +137,10 @@ int main(int, char **v)
     cudaMemset(f, 0, n * sizeof *f);
     for (int k = 0; k < (planted == ONCE ? 1 : 2); k++) { // two launches, in one order or the other
         const int which = planted == SWAPPED ? 1 - k : k;
-        fill<<<1, THREADS>>>(which ? y : (float *)h, planted == FILLED && which ? 3.0f : which + 1.0f);
+        const float with = planted == FILLED && which ? 3.0f : which + 1.0f;
+        fill<<<1, dim3(2, 4, 8)>>>(which ? y : (float *)h, with, planted == CORNER ? 7.0f : with);
     }
+    walk<<<1, 2>>>(x, y, planted);
     work<<<planted == GRID ? BLOCKS + 1 : BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, sixes, halves, planted);
     if (planted == TWICE) {
         work<<<BLOCKS, THREADS>>>(x, (const float4 *)x, y, h, f, sixes, halves, planted);
@@ -169,18 +182,22 @@ for (["more", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(0,
     ["short", qr/^\Q$value\Ewrite at demo\.cu:$line{short} by thread \(0,0,0\) of block \(0,0,0\) $of: to byte 2 of allocation 6 3, in the recorded run 2$/],
     ["filled", qr/^\Q$value\Ewrite at demo\.cu:$line{filled} by thread \(0,0,0\) of block \(0,0,0\) of kernel fill \(launched at \S+\): to byte 0 of allocation 2 3, in the recorded run 2$/],
     ["copy", qr/^read at .*\(called (?:at|from) demo\.cu:$line{copy}\) by thread \(0,0,0\) of block \(0,0,0\) $of: byte 8208 of allocation 1, where this thread in the recorded run comes to byte 8192 of allocation 1$/],
+    ["no-number", qr/^\Q$value\Ewrite at demo\.cu:$line{last} by thread \(0,0,0\) of block \(0,0,0\) $of: to byte 0 of allocation 2 -?nan, in the recorded run \S+$/],
+    ["repeat", qr/^read at demo\.cu:$line{more} by thread \(0,0,0\) of block \(0,0,0\) $of: byte 4 of allocation 1, where this thread in the recorded run comes to byte 8 of allocation 1\n/],
+    ["foreign", qr/^read at demo\.cu:$line{walk} by thread \(0,0,0\) .*: byte 804 of allocation 1 \(and 3 more places\), which the recorded run's block never reads; that block alone reads byte 0 of allocation 1 \(and 3 more places\)$/],
+    ["corner", qr/^\Q$value\Ewrite at demo\.cu:$line{filled} by thread \(1,2,5\) of block \(0,0,0\) of kernel fill /],
     ["atomic", qr/^atomic at demo\.cu:$line{atomic} by thread \(5,0,0\) of block \(0,0,0\) $of: byte 2052 of allocation 4, which the recorded run's block never adds to; there its thread comes to byte 2048 of allocation 4$/],
     # Nothing is said of differences that a right program may have, nor of blocks that are not looked at.
     ["right", qr/^$/], ["vectors", qr/^$/], ["backwards", qr/^$/], ["rounding", qr/^$/], ["half", qr/^$/], ["extra", qr/^$/], ["swapped", qr/^$/], ["unseen", qr/^$/],
     ["grid", qr/^launched at \S+ is work<<<\(9,1,1\), \(64,1,1\)>>>, in the recorded run work<<<\(8,1,1\), \(64,1,1\)>>>$/],
-    ["once", qr/^nothing more is launched, in the recorded run fill<<<\(1,1,1\), \(64,1,1\)>>>$/],
+    ["once", qr/^nothing more is launched, in the recorded run fill<<<\(1,1,1\), \(2,4,8\)>>>$/],
     ["twice", qr/^launched at \S+ is work<<<\(8,1,1\), \(64,1,1\)>>>, in the recorded run nothing more$/]) {
     my ($mistake, $said) = @$_;
     like(parts($mistake), $said, $mistake);
 }
 # Where there are too many events for all, the blocks before are compared, and no more is said.
 run("cd $dir && CUDACPU_RECORD=much ./demo much");
-for (["right", qr/^check: /], ["value", qr/^differs: \Q$value\Ewrite at demo\.cu:$line{value} /]) {
+for (["right", qr/^check: /], ["once", qr/^check: /], ["value", qr/^differs: \Q$value\Ewrite at demo\.cu:$line{value} /]) {
     my ($mistake, $said) = @$_;
     my %r = run("cd $dir && CUDACPU_BESIDE=much ./demo $mistake");
     like($r{err}, $said, "$mistake, beside one that has too much");

@@ -50,16 +50,14 @@ int event_name(const char *text)
 
 static int name_of_object(const struct object *o)
 {
-    static const struct object *last;
-    static const char *last_name;
+    static const char *last;
     static int number;
     char text[40];
-    if (o == last && o->name == last_name)
+    if (o->name && o->name == last)
         return number;
-    last = o;
-    last_name = o->name;
     if (!o->name)
         snprintf(text, sizeof text, "allocation %td", o - objects);
+    last = o->name;
     return number = event_name(o->name ? o->name : text);
 }
 
