@@ -157,7 +157,7 @@ $(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
 	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
-	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_tree:.json=.size) $(book_cu) $(book_shared)
+	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_cu) $(book_shared)
 
 book-pdf: $(book_pdf)
 

@@ -1,7 +1,6 @@
 # Checks the markers of the steps' sources against the snippets that the chapters use.
-# Files: first the lists of used snippets ("FILE<tab>NAME" lines) and of lengths ("step<tab>NN<tab>SCREENS"),
-# both written by weave.lua, then the sources: the steps' .cu files and their shared files.
-BEGIN { MOST_SCREENS = 3.5 }
+# Files: first the lists of used snippets ("FILE<tab>NAME" lines, written by weave.lua), then the sources: the
+# steps' .cu files and their shared files.
 function complain(line, text) { print FILENAME ":" line ": " text; bad = 1 }
 function finish(   i) {
     for (i = 1; i <= depth; i++) {
@@ -11,14 +10,6 @@ function finish(   i) {
     depth = 0
 }
 FILENAME ~ /\.used$/ { used[$1, $2] = 1; next }
-FILENAME ~ /\.size$/ {
-    if ($1 == "step" && $3 > MOST_SCREENS) {
-        print FILENAME ": step " $2 " fills " $3 " screens, at most " MOST_SCREENS \
-            ": move what explains into ::: {.further title=\"..\"}"
-        bad = 1
-    }
-    next
-}
 FNR == 1 {
     finish()
     file = FILENAME

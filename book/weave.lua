@@ -787,11 +787,6 @@ local function length_of(blocks)
     return n
 end
 
--- The length in screens of 1280 x 800. How much of each fits on a screen was measured in a browser.
-local function screens_of(n)
-    return n.prose / 29 + n.code / 37 + n.pictures * 0.55 + n.tables / 24
-end
-
 -- A minute is 15 lines of prose or 20 of code or tables, and a picture takes half of one.
 local function minutes_of(n)
     local minutes = n.prose / 15 + (n.code + n.tables) / 20 + n.pictures / 2
@@ -864,7 +859,6 @@ local function div(el)
             return inner
         end
     end })
-    sizes[#sizes + 1] = string.format("step\t%s\t%.1f", nn, screens_of(length_of(el.content)))
     ask(el.content, step, nn)
     local name = step.dir:sub(4)
     local box = pandoc.Div({

@@ -499,8 +499,6 @@ plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launc
 plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
     qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});
-plant('a step that fills too many screens', $md, qr/::: \{\.further title="More of <it>"\}(.*?)\n:::\n/s,
-    sub { $1 }, ['book-lint'], qr{01-sum\.size: step 03 fills \d\.\d screens, at most 3\.5: });
 plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '',
     ['book-lint'],
     qr{sum\.cu:\d+: end of snippet tree, but solution shuffle is open}, qr{}, qr{});
