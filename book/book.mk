@@ -32,6 +32,7 @@ book_folder = $(notdir $(patsubst %/,%,$(dir $1)))
 # The first page is woven like a chapter, and has the contents below it.
 book_front := $(wildcard $(BOOK_CHAPTERS)/index.md)
 book_md := $(filter-out $(book_front),$(sort $(wildcard $(BOOK_CHAPTERS)/*.md)))
+book_glossary := $(wildcard $(BOOK_CHAPTERS)/glossary.md)
 book_cu := $(sort $(wildcard $(BOOK_STEPS)/[0-9][0-9]-*/*.cu))
 book_gp := $(sort $(filter-out $(BOOK_PLOTS)/style.gp,$(wildcard $(BOOK_PLOTS)/*.gp)))
 book_tsv := $(sort $(wildcard $(BOOK_DATA)/*/*.tsv))
@@ -56,8 +57,10 @@ book_list := $(BOOK_OUT)/contents.txt
 book_rules := $(BOOK_OUT)/rules.mk
 
 book_pandoc := pandoc --syntax-definition=$(book_here)/cuda.xml
+book_link := $(if $(book_glossary),-L $(book_here)/glossary.lua) -L $(book_here)/links.lua
 book_page := -t html5 --mathml --template $(book_here)/page.html
 book_say = $(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,@echo "  $1")
+export BOOK_GLOSSARY = $(book_glossary)
 book_put = && mv -f $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 
 .PHONY: book book-lint book-pdf charts book_force
@@ -109,11 +112,11 @@ $(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
 	    BOOK_SIZE=$(@:.json=.size) \
 	    pandoc -L $(book_here)/weave.lua -t json $< -o $@.tmp $(book_put)
 
-$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json \
-    $(addprefix $(book_here)/,page.html links.lua cuda.xml)
+$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json $(book_glossary) \
+    $(addprefix $(book_here)/,page.html glossary.lua links.lua cuda.xml)
 	@mkdir -p $(@D)
 	@BOOK_PAGES=$(book_list) $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
-	    -L $(book_here)/links.lua $< -o $@.tmp $(book_put)
+	    $(book_link) $< -o $@.tmp $(book_put)
 
 $(book_html)/index.html: $(book_tree) $(book_list) \
     $(addprefix $(book_here)/,index.awk links.lua metadata.yaml page.html)
