@@ -4,7 +4,9 @@
  * Work of known cost goes through the same clocks as every step: an empty kernel, a copy of known
  * bytes, a read of as many, fused multiply-adds, a large matrix product. So the table shows two
  * things at once: what the device reaches, and what each clock adds to it. Latencies are counted in
- * cycles, by loads that each wait for the one before. Writes build/data/<device>/ceilings.tsv. */
+ * cycles, by loads that each wait for the one before; rates per cycle by one block that has a
+ * multiprocessor to itself. Writes build/data/<device>/ceilings.tsv. */
+#include "cuda/tensor_cores.cuh"
 #include "harness/problem.h"
 extern "C" { /* between the files of the harness, which are C */
 #include "harness/run/run.h"
@@ -14,7 +16,7 @@ extern "C" { /* between the files of the harness, which are C */
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ROWS = 24, BLOCK = 256, SEED = 0 };
+enum { MOST_ROWS = 32, BLOCK = 256, SEED = 0 };
 
 /* --- Copies ---------------------------------------------------------------------------------- */
 
@@ -82,6 +84,109 @@ static void read_by_kernel(void *context, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+/* --- Within the L2 --------------------------------------------------------------------------- */
+
+/* More than all L1 caches together have, and less than half of the L2. */
+enum { L2_BYTES = 24 << 20, L2_LOOPS = 256, L2_BLOCKS = 8 };
+
+struct l2_job {
+    float *data; // zeros, L2_BYTES of them
+    int blocks;
+};
+
+// The element after `at` for a thread of a grid that takes `count` elements again and again; both
+// are multiples of 32, so the lanes of a warp stay neighbours.
+static __device__ __forceinline__ unsigned next_of(unsigned at, unsigned count)
+{
+    at += gridDim.x * blockDim.x;
+    return at < count ? at : at - count;
+}
+
+// from [count], zeros; past the L1. Each thread keeps UNROLL loads in flight; the store never
+// happens.
+template <int UNROLL>
+__global__ void read_l2_kernel(const float4 *from, float *never_written, unsigned count)
+{
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 x[UNROLL];
+    float sum = 0.0f;
+    for (int i = 0; i < L2_LOOPS / UNROLL; i++) {
+        for (int u = 0; u < UNROLL; u++) {
+            x[u] = __ldcg(from + at);
+            at = next_of(at, count);
+        }
+        for (int u = 0; u < UNROLL; u++)
+            sum += x[u].x + x[u].y + x[u].z + x[u].w;
+    }
+    if (sum != 0.0f)
+        *never_written = sum;
+}
+
+// Adds 1 to WIDTH neighbours of to [count][WIDTH] at a time: no two threads to the same one at a
+// time, and the lanes of a warp to neighbours.
+template <int WIDTH>
+__global__ void add_kernel(float *to, unsigned count)
+{
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = 0; i < L2_LOOPS; i++) {
+        if (WIDTH == 1)
+            asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + at), "f"(1.0f) : "memory");
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+        else
+            asm volatile("red.global.add.v4.f32 [%0], {%1, %1, %1, %1};"
+                         :
+                         : "l"(to + (size_t)at * WIDTH), "f"(1.0f)
+                         : "memory");
+#endif
+        at = next_of(at, count);
+    }
+}
+
+template <int UNROLL>
+static void read_l2(void *context, cudaStream_t stream)
+{
+    const l2_job *job = (const l2_job *)context;
+    read_l2_kernel<UNROLL><<<job->blocks, BLOCK, 0, stream>>>((const float4 *)job->data, job->data,
+                                                              L2_BYTES / sizeof(float4));
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int WIDTH>
+static void add_atomically(void *context, cudaStream_t stream)
+{
+    const l2_job *job = (const l2_job *)context;
+    add_kernel<WIDTH>
+        <<<job->blocks, BLOCK, 0, stream>>>(job->data, L2_BYTES / sizeof(float) / WIDTH);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* --- A chain of kernels ---------------------------------------------------------------------- */
+
+struct chain_job {
+    float *words; // [2]
+    int blocks, threads;
+};
+
+// Every thread waits for the word that the kernel before has written, and one writes it on.
+__global__ void link_kernel(const float *from, float *to)
+{
+    float x = *from;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *to = x + 1.0f;
+    if (x < 0.0f) // never: without it the other threads would not read
+        *to = x;
+}
+
+// Two links, so that the words have changed sides.
+static void run_links(void *context, cudaStream_t stream)
+{
+    const chain_job *job = (const chain_job *)context;
+    for (int i = 0; i < 2; i++) {
+        link_kernel<<<job->blocks, job->threads, 0, stream>>>(job->words + i, job->words + 1 - i);
+        CUDA_CHECK_LAUNCH();
+    }
+}
+
 /* --- Latency --------------------------------------------------------------------------------- */
 
 enum { HOPS = 2048, SHARED_HOPS = 512 };
@@ -145,6 +250,99 @@ static void run_fma(void *context, cudaStream_t stream)
 {
     const fma_job *job = (const fma_job *)context;
     fma_kernel<<<job->blocks, BLOCK, 0, stream>>>(job->never_written, 0.999f);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* The next three are run by one block of MOST_THREADS, whose first thread counts the cycles from
+ * where all begin to where all are done. */
+enum { MOST_THREADS = 1024, SHARED_FLOAT4 = 2048, STEPS = 1024, PRODUCTS = 8, MMA_FLOPS = 4096 };
+
+static __device__ __forceinline__ long long cycle_of_all()
+{
+    __syncthreads();
+    return clock64();
+}
+
+// STEPS exponentials per thread, each of the one before.
+__global__ void exp_kernel(float *cycles, float *never_written)
+{
+    float x = threadIdx.x / 1024.0f;
+    const long long start = cycle_of_all();
+    for (int i = 0; i < STEPS; i++)
+        x = exp2_approx(-x);
+    const long long end = cycle_of_all();
+    if (threadIdx.x == 0)
+        *cycles = (float)(end - start);
+    if (x == 2.0f)
+        *never_written = x;
+}
+
+// STEPS loads of 16 bytes per thread from shared memory, without bank conflicts: eight neighbouring
+// lanes read 128 bytes in a row. apart: a multiple of 32 that the compiler does not know.
+__global__ void shared_kernel(float *cycles, float *never_written, unsigned apart)
+{
+    __shared__ float4 tile[SHARED_FLOAT4];
+    for (int i = threadIdx.x; i < SHARED_FLOAT4; i += blockDim.x)
+        tile[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    unsigned at = threadIdx.x;
+    const long long start = cycle_of_all();
+#pragma unroll 8
+    for (int i = 0; i < STEPS; i++) {
+        const float4 x = tile[at];
+        sum.x += x.x;
+        sum.y += x.y;
+        sum.z += x.z;
+        sum.w += x.w;
+        at = (at + apart) % SHARED_FLOAT4;
+    }
+    const long long end = cycle_of_all();
+    if (threadIdx.x == 0)
+        *cycles = (float)(end - start);
+    if (sum.x + sum.y + sum.z + sum.w != 0.0f)
+        *never_written = sum.x;
+}
+
+// STEPS times PRODUCTS products of 16 x 8 x 16 per warp, of operands in registers; none of the
+// PRODUCTS waits for another one. Random halves from 1 to 2 of either sign: with zeros the clock
+// would be higher.
+__global__ void mma_kernel(float *cycles, float *never_written)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    uint32_t a[4], b[PRODUCTS][2], random = threadIdx.x + 1;
+    float c[PRODUCTS][4] = {};
+    for (int i = 0; i < 4 + 2 * PRODUCTS; i++) {
+        random = random * 1664525u + 1013904223u;
+        const uint32_t halves = 0x3c003c00u | ((random >> 4 ^ random >> 17) & 0x83ff83ffu);
+        if (i < 4)
+            a[i] = halves;
+        else
+            b[(i - 4) / 2][i % 2] = halves;
+    }
+    const long long start = cycle_of_all();
+    for (int i = 0; i < STEPS; i++)
+        for (int p = 0; p < PRODUCTS; p++)
+            warp_mma(c[p], a, b[p]);
+    const long long end = cycle_of_all();
+    float sum = 0.0f;
+    for (int p = 0; p < PRODUCTS; p++)
+        sum += c[p][0] + c[p][1] + c[p][2] + c[p][3];
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *cycles = (float)(end - start);
+    if (sum == 0.5f)
+        *never_written = sum;
+#endif
+}
+
+struct mma_job {
+    float *cycles;
+    int blocks;
+};
+
+static void run_mma(void *context, cudaStream_t stream)
+{
+    const mma_job *job = (const mma_job *)context;
+    mma_kernel<<<job->blocks, BLOCK, 0, stream>>>(job->cycles, job->cycles + 1);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -233,6 +431,13 @@ static void add_fact(const char *name, const char *unit, double value)
     results[n_results++] = (struct result){name, unit, value, value, value, 1};
 }
 
+static int attribute(enum cudaDeviceAttr which)
+{
+    int value = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
 /* The device's properties; clock_mhz is the highest clock rate. */
 static void state_device(void)
 {
@@ -249,8 +454,7 @@ static void state_device(void)
         {"l2_mb", "MB", cudaDevAttrL2CacheSize, 1.0 / (1 << 20)},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        int value = 0;
-        CUDA_CHECK(cudaDeviceGetAttribute(&value, facts[i].attribute, 0));
+        int value = attribute(facts[i].attribute);
         add_fact(facts[i].name, facts[i].unit, value * facts[i].scale);
         kf_say("  %-18s %8g %s\n", facts[i].name, value * facts[i].scale, facts[i].unit);
     }
@@ -343,6 +547,59 @@ static void measure_launches(void)
     }
 }
 
+/* Two links are one call. */
+static void add_links(const char *name, const kf_stat *two)
+{
+    results[n_results++] =
+        (struct result){name, "us", two->median / 2.0, two->p5 / 2.0, two->p95 / 2.0, two->n};
+}
+
+/* Kernels in a graph, one behind the other, as those of launch_graph_us are: the time from one to
+ * the next. What is new is that each waits for a word that the one before has written: a single
+ * thread, and as many as the device holds. */
+static void measure_chains(int processors, int threads)
+{
+    chain_job one = {NULL, 1, 1}, full = {NULL, processors * (threads / BLOCK), BLOCK};
+    CUDA_CHECK(cudaMalloc((void **)&one.words, 2 * sizeof(float)));
+    CUDA_CHECK(cudaMemset(one.words, 0, 2 * sizeof(float)));
+    full.words = one.words;
+    kf_stat s = time_one((kf_work){run_links, &one}, KF_GRAPH);
+    add_links("launch_dependent_us", &s);
+    s = time_one((kf_work){run_links, &full}, KF_GRAPH);
+    add_links("launch_full_us", &s);
+    kf_say("\na kernel that needs the one before, in a graph\n  of one thread %8.3f us\n"
+           "  of %d x %d threads %8.3f us\n",
+           results[n_results - 2].value, full.blocks, BLOCK, results[n_results - 1].value);
+    CUDA_CHECK(cudaFree(one.words));
+}
+
+static void measure_l2(int processors, bool adds_four)
+{
+    l2_job job = {NULL, processors * L2_BLOCKS};
+    const double calls = (double)job.blocks * BLOCK * L2_LOOPS;
+    CUDA_CHECK(cudaMalloc((void **)&job.data, L2_BYTES));
+    CUDA_CHECK(cudaMemset(job.data, 0, L2_BYTES));
+    kf_work reads[3] = {{read_l2<2>, &job}, {read_l2<4>, &job}, {read_l2<8>, &job}};
+    kf_stat stat[3];
+    const kf_timing timing = {KF_GRAPH, KF_WARM};
+    kf_time(reads, 3, timing, KF_MAX_REPS, SEED, stat);
+    int best = 0;
+    for (int i = 0; i < 3; i++)
+        best = stat[i].median < stat[best].median ? i : best;
+    add_result("l2_read_tbps", "TB/s", &stat[best], calls * sizeof(float4));
+    kf_say("\nwithin the L2, %d MB\n  read                 %6.3f TB/s\n", L2_BYTES >> 20,
+           results[n_results - 1].value);
+    kf_stat s = time_one((kf_work){add_atomically<1>, &job}, KF_GRAPH);
+    add_result("atomic_add_tbps", "TB/s", &s, calls * sizeof(float));
+    kf_say("  atomic adds          %6.3f TB/s of floats\n", results[n_results - 1].value);
+    if (adds_four) {
+        s = time_one((kf_work){add_atomically<4>, &job}, KF_GRAPH);
+        add_result("atomic_add4_tbps", "TB/s", &s, calls * sizeof(float4));
+        kf_say("  atomic adds of four  %6.3f TB/s of floats\n", results[n_results - 1].value);
+    }
+    CUDA_CHECK(cudaFree(job.data));
+}
+
 static void measure_copies(void)
 {
     size_t available = 0, total = 0;
@@ -395,17 +652,57 @@ static void measure_copies(void)
     CUDA_CHECK(cudaFree(c.to));
 }
 
-static void measure_rates(void)
+/* What one multiprocessor does in a cycle. The first run of a kernel loads its code, and does not
+ * count. */
+static void measure_cycles(bool has_mma)
 {
-    int processors = 0;
+    float *cycles = NULL, seen = 0.0f;
+    static const struct {
+        const char *name, *unit;
+        double amount; /* of the whole block */
+    } rates[] = {
+        {"exp_per_cycle", "exponentials", (double)STEPS * MOST_THREADS},
+        {"shared_bytes_per_cycle", "bytes", 16.0 * STEPS * MOST_THREADS},
+        {"mma_f16_per_cycle", "multiply-adds", MMA_FLOPS / 2.0 * STEPS * PRODUCTS * BLOCK / 32.0},
+    };
+    CUDA_CHECK(cudaMalloc((void **)&cycles, 2 * sizeof *cycles));
+    kf_say("\na multiprocessor in a cycle\n");
+    for (int rate = 0; rate < (has_mma ? 3 : 2); rate++) {
+        for (int i = 0; i < 2; i++) {
+            if (rate == 0)
+                exp_kernel<<<1, MOST_THREADS, 0, kf_stream()>>>(cycles, cycles + 1);
+            else if (rate == 1)
+                shared_kernel<<<1, MOST_THREADS, 0, kf_stream()>>>(cycles, cycles + 1, 33 * 32);
+            else
+                mma_kernel<<<1, BLOCK, 0, kf_stream()>>>(cycles, cycles + 1);
+            CUDA_CHECK_LAUNCH();
+            CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+        }
+        CUDA_CHECK(cudaMemcpy(&seen, cycles, sizeof seen, cudaMemcpyDeviceToHost));
+        add_fact(rates[rate].name, rates[rate].unit, rates[rate].amount / seen);
+        kf_say("  %7.1f %s\n", rates[rate].amount / seen, rates[rate].unit);
+    }
+    CUDA_CHECK(cudaFree(cycles));
+}
+
+static void measure_rates(int processors, bool has_mma)
+{
     fma_job fma = {NULL, 0};
-    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     CUDA_CHECK(cudaMalloc((void **)&fma.never_written, sizeof(float)));
     fma.blocks = processors * 32;
     kf_stat s = time_one((kf_work){run_fma, &fma}, KF_GRAPH);
     add_result("fp32_tflops", "TFLOP/s", &s, 2.0 * CHAINS * FMA_STEPS * BLOCK * (double)fma.blocks);
     kf_say("\nfp32 multiply-adds  %8.1f TFLOP/s\n", results[n_results - 1].value);
     CUDA_CHECK(cudaFree(fma.never_written));
+    if (has_mma) {
+        mma_job mma = {NULL, processors * L2_BLOCKS};
+        CUDA_CHECK(cudaMalloc((void **)&mma.cycles, 2 * sizeof(float)));
+        s = time_one((kf_work){run_mma, &mma}, KF_GRAPH);
+        add_result("mma_f16_tflops", "TFLOP/s", &s,
+                   MMA_FLOPS * STEPS * PRODUCTS * (BLOCK / 32.0) * (double)mma.blocks);
+        kf_say("fp16 mma.sync       %8.1f TFLOP/s\n", results[n_results - 1].value);
+        CUDA_CHECK(cudaFree(mma.cycles));
+    }
 
     gemm_job gemm = {NULL, NULL, NULL, NULL, NULL};
     if (!open_cublas(&gemm)) {
@@ -480,10 +777,15 @@ int main(int argc, char **argv)
            device->toolkit);
     kf_timing_begin(NULL, 0);
     state_device();
+    const int processors = attribute(cudaDevAttrMultiProcessorCount);
+    const int major = attribute(cudaDevAttrComputeCapabilityMajor);
     measure_launches();
+    measure_chains(processors, attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
     measure_copies();
+    measure_l2(processors, major >= 9);
     measure_latencies();
-    measure_rates();
+    measure_cycles(major >= 8);
+    measure_rates(processors, major >= 8);
     write_results(to);
     kf_table_close("out", path, to);
     kf_say("\nwritten to %s\n", path);
