@@ -68,7 +68,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 predict     asks what you expect of it, and keeps your answers for `run` and `count`
   make step-03 diff        what it changed of the step that it grows from or follows
   make step-03             only build it
-  make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
+  make step-03 step-04 run several steps;  make run: all steps;  so with count, check and diff
 
   make next                the next exercise: what it asks, its file and page;  FROM=21 starts there
   make list                every exercise, and which are right;  ARGS=--json for whoever teaches
@@ -89,7 +89,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make exactness           record how exact each variant is, the most of 100 seeds
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
-  make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
+  make step-05 profile     what ncu says of its kernels on the GPU;  make profile: those of every step
   make messages            every message, rule and exit code there is, with what is right
   make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
@@ -144,6 +144,14 @@ setup: $(filter clean,$(MAKECMDGOALS))
 
 include common/make/build/build.mk
 BOOK_BIN := $(CPU)/step-
+BOOK_NAMES := build/names.txt
 -include book/book.mk
+
+names := common/cpu/include/cpu/trace.h common/make/gpu/metrics.txt common/make/gpu/profile.txt
+$(BOOK_NAMES): Makefile book/names.awk common/make/build/messages.pl $(names) \
+    $(wildcard common/cpu/instruments/check/*.c common/cpu/instruments/check/*/*.c)
+	@mkdir -p $(@D)
+	@{ $(MAKE) -s --no-print-directory help; $(MAKE) -s --no-print-directory messages; } | \
+	    awk -f book/names.awk - $(names) >$@.tmp && mv $@.tmp $@
 
 endif

@@ -18,6 +18,10 @@ BOOK_EPUB ?= yes
 # What the steps share and chapters may show.
 BOOK_SHARED ?= common
 BOOK_OUT ?= build/book
+# The names that the index has, as names.awk writes them. Empty: no index.
+BOOK_NAMES ?=
+# Where a report of a mistake goes: mailto:, with an address or without, or a page that takes ?title= and ?body=.
+BOOK_REPORT ?= mailto:
 BOOK_CHARTS ?= build/charts
 # A step's CPU program is this with the step's number behind it.
 BOOK_BIN ?= $(or $(CPU),build/cpu/g++)/step-
@@ -49,7 +53,8 @@ book_epub := $(BOOK_OUT)/kernel-fusion-workbook.epub
 book_pdf := $(BOOK_OUT)/kernel-fusion-workbook.pdf
 book_print := $(book_html)/print.html
 book_all := $(book_pages) $(book_sources) $(book_shown) $(book_html)/index.html \
-    $(book_html)/style.css $(if $(BOOK_EPUB),$(book_epub))
+    $(addprefix $(book_html)/,style.css book.js search.js) $(if $(BOOK_NAMES),$(book_html)/names.html) \
+    $(if $(BOOK_EPUB),$(book_epub))
 # Pages of chapters, steps and charts that are gone.
 book_stale = $(filter-out $(book_all) $(book_print),\
     $(wildcard $(book_html)/*.html $(book_html)/*/*.html $(book_html)/charts/*.svg))
@@ -61,6 +66,8 @@ book_link := $(if $(book_glossary),-L $(book_here)/glossary.lua) -L $(book_here)
 book_page := -t html5 --mathml --template $(book_here)/page.html
 book_say = $(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,@echo "  $1")
 export BOOK_GLOSSARY = $(book_glossary)
+export BOOK_REPORT
+export BOOK_INDEX = $(BOOK_NAMES)
 book_put = && mv -f $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 
 .PHONY: book book-lint book-pdf charts book_force
@@ -112,11 +119,25 @@ $(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
 	    BOOK_SIZE=$(@:.json=.size) \
 	    pandoc -L $(book_here)/weave.lua -t json $< -o $@.tmp $(book_put)
 
-$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json $(book_glossary) \
-    $(addprefix $(book_here)/,page.html glossary.lua links.lua cuda.xml)
+$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json $(book_glossary) $(book_list) \
+    $(addprefix $(book_here)/,page.html sections.lua glossary.lua contents.lua links.lua cuda.xml)
 	@mkdir -p $(@D)
-	@BOOK_PAGES=$(book_list) $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
-	    $(book_link) $< -o $@.tmp $(book_put)
+	@BOOK_PAGES=$(book_list) BOOK_SECTIONS=$(BOOK_OUT)/tree/$*.sections $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
+	    -L $(book_here)/sections.lua -L $(book_here)/contents.lua $(book_link) $< -o $@.tmp $(book_put)
+
+# The sections are written beside each page.
+$(book_html)/search.js: $(book_pages) $(book_here)/search.awk
+	@awk -f $(book_here)/search.awk $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.sections) >$@.tmp $(book_put)
+
+$(book_html)/names.html: $(BOOK_NAMES) $(book_pages) $(book_list) \
+    $(addprefix $(book_here)/,where.awk page.html contents.lua links.lua)
+	@awk -f $(book_here)/where.awk $(BOOK_NAMES) $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.sections) | \
+	    BOOK_PAGES=$(book_list) $(book_pandoc) $(book_page) --toc --toc-depth=2 -M slug=names -M pagetitle=Index \
+	    -L $(book_here)/contents.lua -L $(book_here)/links.lua -o $@.tmp $(book_put)
+
+$(book_html)/book.js: $(book_here)/book.js
+	@mkdir -p $(@D)
+	@cp $< $@.tmp $(book_put)
 
 $(book_html)/index.html: $(book_tree) $(book_list) \
     $(addprefix $(book_here)/,index.awk links.lua metadata.yaml page.html)
@@ -130,24 +151,25 @@ $(book_html)/index.html: $(book_tree) $(book_list) \
 # A step's file, and what lies beside it.
 define book_source_rule
 $(book_html)/steps/$(call book_folder,$1).html: $1 $(sort $(wildcard $(dir $1)*.cuh)) \
-    $(addprefix $(book_here)/,source.awk page.html cuda.xml)
+    $(book_list) $(addprefix $(book_here)/,source.awk page.html contents.lua cuda.xml)
 	@mkdir -p $$(@D)
-	@awk -f $(book_here)/source.awk $$(filter %.cu %.cuh,$$^) | $(book_pandoc) $(book_page) -V root=../ -V wide=1 \
+	@awk -f $(book_here)/source.awk $$(filter %.cu %.cuh,$$^) | BOOK_PAGES=$(book_list) BOOK_ROOT=../ \
+	    $(book_pandoc) $(book_page) -L $(book_here)/contents.lua -V root=../ -V wide=1 \
 	    -M pagetitle=$$(notdir $$<) -o $$@.tmp $$(book_put)
 endef
 $(foreach f,$(book_cu),$(eval $(call book_source_rule,$f)))
 
-$(book_html)/style.css: $(book_here)/code.css $(book_here)/style.css
+$(book_html)/style.css: $(addprefix $(book_here)/,two-colours.awk code.css style.css)
 	@mkdir -p $(@D)
-	@cat $^ >$@.tmp $(book_put)
+	@awk -f $^ >$@.tmp $(book_put)
 
 $(book_html)/charts/%.svg: $(BOOK_CHARTS)/%.svg
 	@mkdir -p $(@D)
 	@cp $< $@.tmp $(book_put)
 
-$(BOOK_OUT)/epub.css: $(book_here)/code.css $(book_here)/epub.css
+$(BOOK_OUT)/epub.css: $(addprefix $(book_here)/,two-colours.awk code.css epub.css)
 	@mkdir -p $(@D)
-	@cat $^ >$@.tmp $(book_put)
+	@awk -f $^ >$@.tmp $(book_put)
 
 $(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
     $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
@@ -157,7 +179,7 @@ $(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
 	    --css $(BOOK_OUT)/epub.css -V highlighting-css= \
 	    --metadata-file $(book_here)/metadata.yaml \
 	    --resource-path=$(book_html) --fail-if-warnings \
-	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
+	    $(book_link) $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
 	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_cu) $(book_shared)
@@ -168,7 +190,7 @@ book-pdf: $(book_pdf)
 # does not run as root inside its own sandbox.
 define book_to_print
 BOOK_PRINT=$1 $(book_pandoc) -f json $(book_page) -M pagetitle=Print -V print=1 \
-	    -L $(book_here)/links.lua $(book_tree) -o $(book_print).tmp && mv -f $(book_print).tmp $(book_print) && \
+	    $(book_link) $(book_tree) -o $(book_print).tmp && mv -f $(book_print).tmp $(book_print) && \
 	    profile=$$(mktemp -d) && { "$(BOOK_BROWSER)" --headless --no-sandbox --disable-gpu \
 	    --user-data-dir="$$profile" --no-pdf-header-footer --print-to-pdf="$(abspath $(book_pdf)).tmp" \
 	    "file://$(abspath $(book_print))" >$(book_pdf).log 2>&1; status=$$?; rm -rf "$$profile"; \

@@ -1,5 +1,5 @@
--- Resolves the links that weave.lua left, names the page's neighbours, and makes folds of solutions, answers
--- and further sections. With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page;
+-- Resolves the links that weave.lua left, names the page's neighbours, gives headings their links, and makes folds
+-- of solutions, answers and further sections. With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page;
 -- without, the book is one document, with solutions and answers at the end. With BOOK_PRINT set (to the list
 -- that pages.pl writes, empty at first) the document has contents with page numbers.
 local list = os.getenv("BOOK_PAGES")
@@ -68,6 +68,27 @@ local function one_by_one(el)
     end
     blocks:insert(pandoc.RawBlock("html", ("</details>"):rep(#items)))
     return blocks
+end
+
+local function in_address(text)
+    return (text:gsub("[^%w%-%.~]", function(c) return string.format("%%%02X", c:byte()) end))
+end
+
+-- A link to the heading itself, and one that reports a mistake below it. BOOK_REPORT is where a report goes:
+-- mailto:, with an address or without, or the page of a tracker that takes ?title= and ?body=.
+local report = os.getenv("BOOK_REPORT") or "mailto:"
+local function at_heading(el, page_title)
+    if el.identifier == "" then return nil end
+    local heading = pandoc.utils.stringify(el)
+    local place = page_title == heading and heading or page_title .. ", " .. heading
+    local link_title = "Link to this heading"
+    local subject = report:match("^mailto:") and "?subject=" or "?title="
+    el.content:insert(pandoc.Link({}, "#" .. el.identifier, "", { class = "anchor", title = link_title,
+        ["aria-label"] = link_title .. ": " .. heading }))
+    el.content:insert(pandoc.Link({}, report .. subject .. in_address("Mistake in: " .. place) .. "&body="
+        .. in_address("Page: " .. page_title .. "\nHeading: " .. heading .. " (#" .. el.identifier .. ")\n\n"),
+        "", { class = "report", title = "Report a mistake here", ["aria-label"] = "Report a mistake: " .. heading }))
+    return el
 end
 
 local at_the_end = {}
@@ -149,7 +170,13 @@ function Pandoc(doc)
             if after then doc.meta.next = { page = after.slug .. ".html", title = after.title } end
         end
     end
-    local blocks = pandoc.walk_block(pandoc.Div(doc.blocks), { Link = link, Div = div, Code = code }).content
+    local body = pandoc.Div(doc.blocks)
+    if list then
+        local first = doc.blocks[1]
+        local title = first and first.t == "Header" and pandoc.utils.stringify(first) or "Contents"
+        body = pandoc.walk_block(body, { Header = function(el) return at_heading(el, title) end })
+    end
+    local blocks = pandoc.walk_block(body, { Link = link, Div = div, Code = code }).content
     blocks = pandoc.walk_block(pandoc.Div(blocks), { Blocks = named_once }).content
     if #at_the_end > 0 then
         blocks:insert(pandoc.Header(1, "Solutions and answers", { id = "solutions" }))

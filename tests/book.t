@@ -73,7 +73,7 @@ sub book {
     my ($dir, @goals) = @_;
     my $out = `$make --no-print-directory -f book/book.mk BOOK_CHAPTERS=$dir/chapters BOOK_STEPS=$dir/steps \\
         BOOK_PLOTS=$dir/plots BOOK_DATA=$dir/data BOOK_SHARED=$dir/common BOOK_OUT=$dir/out/book \\
-        BOOK_CHARTS=$dir/out/charts BOOK_BIN=$dir/bin/step- @goals 2>&1`;
+        BOOK_CHARTS=$dir/out/charts BOOK_BIN=$dir/bin/step- BOOK_NAMES=$dir/names.txt @goals 2>&1`;
     return ($? >> 8, $out);
 }
 
@@ -181,18 +181,45 @@ proved('the small book', \@small, @versions, sub {
     has($text, qr{nothing claimed 1\.61\xc3\x97: wins }, 'or stand alone');
     has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
     has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
-    lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');
+    lacks($page, qr{(?:src|href)="(?:https?:)?//}, 'nothing from the network');
 
     my $start = slurp("$dir/out/book/html/00-start.html") // '';
     has($start, qr{href="01-sum\.html#ch01-the-code"}, 'a link into another chapter');
     has($start, qr{href="01-sum\.html#step-03"}, 'a link to a step');
     has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
     has($start, qr{<math [^>]*display="block"}, 'math is MathML');
+
+    # The glossary: the first use in the text, and the first one in a fold, lead there; code and headings do not.
+    my @terms = $page =~ m{<a\s+href="glossary\.html#(term-[^"]*)"\s+class="term">([^<]*)</a>}g;
+    is("@terms", 'term-barrier barriers term-warp warp term-launch launch term-request request term-request requests',
+        'first uses are linked, and again where the first one is in a fold');
+    has($start, qr{class="term">largest\s+score</a>}, 'a term of two words');
+    my $glossary = slurp("$dir/out/book/html/glossary.html") // '';
+    has($glossary, qr{id="term-barrier" class="entry">barrier</span><span class="forms">\s*\(meeting\s+place\)}, 'an entry with its other form');
+    has($glossary, qr{A <a href="glossary\.html#term-barrier"\s+class="term">barrier</a>}, 'an entry leads to another one');
+    has($glossary, qr{<a rel="prev"|class="prev"}, 'the glossary is a page like others');
+    my $names = slurp("$dir/out/book/html/names.html") // '';
+    (my $index = $names) =~ s/\s+/ /g;
+    has($index, qr{make step-NN count</code></dt> <dd> what its kernels did\. <span class="found">Chapters <a href="01-sum\.html#[^"]*">1</a></span>}, 'a command is found');
+    has($index, qr{median_us</code></dt> <dd> a time\. <span class="found">}, 'a counter that a figure is of');
+    has($index, qr{>way</code></dt> <dd> a word as well\. </dd>}, 'a counter is not found in prose');
+    has($index, qr{make next</code></dt> <dd> the next exercise\. </dd>}, 'a command that no chapter has');
+    for my $of ([$page, 'a chapter'], [$glossary, 'the glossary'], [$names, 'the index'], [slurp("$dir/out/book/html/steps/03-sum.html") // '', 'a source']) {
+        my ($nav) = $of->[0] =~ m{<nav class="toc".*?>(.*?)</nav>}s;
+        my $all = join ' ', ($nav // '') =~ m{<li[^>]*><a href="(?:\.\./)?([^"#]*)"}g;
+        is($all, '00-start.html 01-sum.html glossary.html names.html', "the whole contents stand on $of->[1]");
+    }
+    has($page, qr{<a href="01-sum\.html" aria-current="page">1 The sum of a block</a>}, 'with the page that it is on');
+    has($page, qr{<h2[^>]* id="step-03">.*?href="#step-03"\s+class="anchor".*?href="mailto:\?subject=Mistake%20in%3A%201%20The%20sum[^"]*&amp;body=[^"]*step-03[^"]*"\s+class="report"}s,
+        'a heading has a link to itself, and one to report a mistake');
+    my $search = slurp("$dir/out/book/html/search.js") // '';
+    has($search, qr{^\["01-sum","step-03","1 The sum of a block","[^"]*the tree and the shuffle","}m, 'a section for the search');
+    is(scalar(() = $search =~ /^\["/mg), scalar(() = join('', map { slurp("$dir/out/book/html/$_.html") } qw(00-start 01-sum glossary)) =~ /<h[1-4] /g), 'each heading is one');
     my $first = slurp("$dir/out/book/html/index.html") // '';
     has($first, qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
         'the contents page lists chapters, steps and sources');
-    has($first, qr{A small book</h1>.*charts/03-time\.svg.*Contents</h2>}s, 'below the first page');
-    has($first, qr{>Part I: Adding</h3>.*>0 How to read\s+this book</a>, \d+\s+minutes.*>1\s+The sum of a\s+block</a>, \d+\s+minutes}s,
+    has($first, qr{A small book.*?</h1>.*charts/03-time\.svg.*Contents.*?</h2>}s, 'below the first page');
+    has($first, qr{>Part I: Adding.*?</h3>.*>0 How to read\s+this book</a>, \d+\s+minutes.*>1\s+The sum of a\s+block</a>, \d+\s+minutes}s,
         'with parts and times');
     has(slurp("$dir/out/book/html/steps/02-copy.html") // '', qr{id="L-1".*a-wide\.cuh.*id="a-wide-3"}s,
         'which has its lines as well');
@@ -499,6 +526,10 @@ plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launc
 plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
     qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});
+plant('a term that only a heading has', $md, qr/# Step 02: the copy/, '# Step 02: a copy of ABC and the largest score', ['book'],
+    qr{01-sum: heading "[^"]*ABC and the largest score": its section does not use "largest-score"});
+plant('an entry that does not exist', 'chapters/glossary.md', qr/\*barrier\*/, '*fence*', ['book'],
+    qr{glossary, "warp": \*fence\* has no entry});
 plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '',
     ['book-lint'],
     qr{sum\.cu:\d+: end of snippet tree, but solution shuffle is open}, qr{}, qr{});
