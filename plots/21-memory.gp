@@ -1,4 +1,4 @@
-# alt: Memory of naive attention and of one pass over the keys against the sequence length, both axes logarithmic. Naive grows by four for each doubling and crosses the device's memory, a dashed line, before the longest, which is marked as out of memory. One pass grows by two, and lies far below.
+# alt: Memory of naive attention and of flash against the sequence length, both axes logarithmic. Naive grows by four for each doubling and crosses the device's memory, a dashed line, before the longest, which is marked as out of memory. flash grows by two, and lies far below.
 # data: step-21.tsv ceilings.tsv
 load 'plots/style.gp'
 set xlabel 'sequence length S'
@@ -17,5 +17,5 @@ plot rows('step-21.tsv', w . 'variant=naive status=ok', 'Sq device_bytes') using
      rows('step-21.tsv', w . 'variant=naive status=oom', 'Sq device_bytes') using 1:($2/1e9) \
          with points ls FAILED ps 1.2 title 'out of memory', \
      rows('step-21.tsv', w . 'variant=flash status=ok', 'Sq bytes') using 1:($2/1e9) \
-         with linespoints ls 1 title 'one pass', \
+         with linespoints ls 1 title 'flash', \
      memory with lines ls LIMIT title 'memory there is'

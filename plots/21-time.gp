@@ -1,4 +1,4 @@
-# alt: Time of naive attention, of two passes over the keys and of one against the sequence length, both axes logarithmic. All grow by four for each doubling. One pass lies below two passes, and both far below naive. The dashed limit of the tensor cores lies far below all of them.
+# alt: Time of naive attention, of the two-pass kernel and of flash against the sequence length, both axes logarithmic. All grow by four for each doubling. flash lies a little below the two-pass kernel, and both far below naive. The dashed limit of the tensor cores lies far below all of them.
 # data: step-21.tsv
 load 'plots/style.gp'
 set xlabel 'sequence length S'
@@ -14,7 +14,7 @@ f = 'step-21.tsv'
 w = ' clock=graph l2=warm B=4 H=8 D=64 causal='
 c = 'Sq median_us p5_us p95_us'
 plot rows(f, 'variant=naive' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 2 title 'naive', \
-     rows(f, 'variant=two-passes' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 3 title 'two passes', \
-     rows(f, 'variant=flash' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 1 title 'one pass', \
-     rows(f, 'variant=flash' . w . '1', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 4 title 'causal', \
+     rows(f, 'variant=two-passes' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 3 title 'two-pass kernel', \
+     rows(f, 'variant=flash' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 1 title 'flash', \
+     rows(f, 'variant=flash' . w . '1', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 4 title 'flash, causal', \
      rows(f, 'variant=flash' . w . '0', 'Sq limit_us') using 1:($2/1e3) with lines ls LIMIT title 'limit'
