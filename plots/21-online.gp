@@ -3,13 +3,14 @@
 drawing = 352
 load 'plots/style.gp'
 score(i) = real(word('1 3 2 5', i))
-# The three pictures: the largest score, how many keys there are, where the title and the ground are.
+# The three pictures: the largest score, how many keys there are, the heights of title and ground.
 most(p) = p == 1 ? 3.0 : 5.0
 keys(p) = p == 3 ? 4 : 2
 title(p) = real(word('13 136 228', p))
 ground(p) = real(word('106 194 324', p))
 H = 62.0
-said = "'after the first tile: m = 3' 'a larger score: m = 5, all times e^{3 − 5}' 'after the second tile'"
+said = "'after the first tile: m = 3' 'a larger score: m = 5, all times e^{3 − 5}' " . \
+    "'after the second tile'"
 do for [p = 1:3] {
     y = ground(p)
     sum = 0.0
@@ -19,11 +20,12 @@ do for [p = 1:3] {
         size = exp(score(i) - most(p))
         sum = sum + size
         x = 22 + (i - 1) * 52
-        eval box(x, y - H * size, 34, H * size, i < 3 ? FAINT : PANEL, i < 3 ? GOOD : ORANGE)
-        eval say(x + 17, y - H * size - 8, 'center', i < 3 ? GOOD : ORANGE, sprintf('%.3f', size))
+        colour = i < 3 ? GOOD : ORANGE
+        eval box(x, y - H * size, 34, H * size, i < 3 ? FAINT : PANEL, colour)
+        eval say(x + 17, y - H * size - 8, 'center', colour, sprintf('%.3f', size))
     }
     eval say(244, y - 26, 'left', INK, sprintf('sum = %.3f', sum))
-    eval say(244, y - 8, 'left', SOFT, p == 2 ? sprintf('      = %.3f e^{3 − 5}', sum * exp(2)) : '')
+    if (p == 2) { eval say(244, y - 8, 'left', SOFT, sprintf('      = %.3f e^{3 − 5}', sum * exp(2))) }
 }
-do for [i = 1:4] { eval say(39 + (i - 1) * 52, ground(3) + 13, 'center', SOFT, sprintf('key %d', i - 1)) }
+do for [i = 0:3] { eval say(39 + i * 52, ground(3) + 13, 'center', SOFT, sprintf('key %d', i)) }
 plot NaN notitle

@@ -14,7 +14,8 @@ do for [i = 0:3] {
     eval say(L + (i + 0.5) * T, TOP - 6 - T / 2, 'center', ORANGE, 'K V')
     do for [j = 0:3] {
         eval box(L + j * T, TOP + i * T, T, T, mine ? FAINT : PANEL, mine ? GOOD : SOFT)
-        if (mine) { eval say(L + (j + 0.5) * T, TOP + 1.5 * T, 'center', INK, sprintf('%d', j + 1)) }
+        number = mine ? sprintf('%d', j + 1) : ''
+        eval say(L + (j + 0.5) * T, TOP + 1.5 * T, 'center', INK, number)
     }
 }
 eval say(L - 6 - T / 2, TOP + 1.5 * T, 'center', GOOD, 'Q')

@@ -12,10 +12,11 @@
  * Predict  Seven products where five are needed: 1.4 times the time, before anything else is
  *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients take
  *          twice the registers of the forward pass, so the best tiles are smaller.
- * Outcome  Both kernels run at the rate of the forward pass, so the seven products are what is paid
- *          for. dkv's kernel takes more than its four sevenths: it loads a third tile, and computes
- *          delta between two barriers. Smaller tiles win at D = 128 only: there registers end the
- *          list of tiles.
+ * Outcome  Shared memory limits both kernels, and not the tensor cores, so time divides as the
+ *          wavefronts do: dkv's kernel takes more than its four sevenths. At D = 128 it takes still
+ *          more, because beside a tile of O only one block of four warps fits. Smaller tiles win at
+ *          D = 128 only: there registers end the list of tiles. Whether five products take less
+ *          time, step 26 shows.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/refused.cuh"
@@ -383,7 +384,7 @@ static const kf_question questions[] = {
      .case_name = "small",
      .variant = "reference-log"},
     {.text = "At D = 64, S = 8192, without a mask, how many times as fast as dkv:n64-m64-w4 is "
-             "dkv:n128-m64-w4, with 32 keys a warp in place of 16?",
+             "dkv:n128-m64-w4, with 32 keys per warp in place of 16?",
      .figure = "median_us",
      .case_name = "D64-S8192",
      .variant = "dkv:n64-m64-w4",

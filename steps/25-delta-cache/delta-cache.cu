@@ -10,10 +10,10 @@
  *          loads o.
  * Predict  dkv's kernel loads a third less, and has one barrier per tile less. Its loads are hidden
  *          by the products, so the gain is small, as the log says: a few per cent of the whole.
- * Outcome  The gain is five per cent at D = 64, nine at D = 128, and hardly any of it comes from
- *          the bytes: dkv's kernel saves the work on the tile of o. A separate kernel for delta
- *          costs as much as it saves dq's kernel. At D = 128 a tile that did not fit beside o gains
- *          a little more.
+ * Outcome  The gain is five per cent at D = 64, nine at D = 128. At D = 128 most of it is
+ *          wavefronts: dkv's kernel no longer reads tiles of o and dO for the sums. A separate
+ *          kernel for delta costs as much as it saves dq's kernel. At D = 128 a tile that did not
+ *          fit beside o gains a little more.
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
