@@ -20,7 +20,7 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
 }
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; q, k and v as maps
-// cost: as c-heads; o is written in pieces of 4 bytes per lane
+// cost: as c-heads; o is written 4 bytes per lane at a time
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     flash(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
