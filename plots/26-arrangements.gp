@@ -1,9 +1,9 @@
-# alt: Bars of TFLOP/s at S = 8192 in four groups, D = 64 and 128, each without and with a causal mask. In each group stand the log's two kernels, two kernels with delta computed once, one pass with atomic adds, FlashAttention-2 and cuDNN. Flops are those of five products for all. One dashed line is the rate of the tensor cores, a dotted one five sevenths of it, the most that seven products can reach.
+# alt: Bars of TFLOP/s at S = 8192 in four groups, D = 64 and 128, each without and with a causal mask. In each group stand two kernels that both compute delta, as the log's do, two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. Flops are those of five products for all. One dashed line is the rate of the tensor cores, a dotted one five sevenths of it, the most that seven products can reach.
 # data: step-25.tsv step-26.tsv peers-flash-backward.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192
 ways = 'reference-log two-kernels b-vector flash-attention-2 cudnn'
-said = "'the log' 'delta once' 'one pass' 'FlashAttention-2' 'cuDNN'"
+said = "'two, delta in both' 'two kernels' 'vector' 'FlashAttention-2' 'cuDNN'"
 colours = '#5b626b #9c3f86 #0a5ea8 #c2480a #007a5e'
 n = words(ways)
 file(i) = i == 1 ? 'step-25.tsv' : i <= 3 ? 'step-26.tsv' : 'peers-flash-backward.tsv'

@@ -1,9 +1,9 @@
-# alt: TFLOP/s of the backward pass against the length S, counted as five products, four panels: D = 64 above and D = 128 below, without a mask on the left and causal on the right. In each two kernels with delta computed once, one pass with atomic adds, FlashAttention-2 and cuDNN. All rise with S and level off. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s of the backward pass against the length S, counted as five products, four panels: D = 64 above and D = 128 below, without a mask on the left and causal on the right. In each two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. All rise with S and level off. A dashed line is the rate of the tensor cores.
 # data: step-26.tsv peers-flash-backward.tsv ceilings.tsv
 tall = 400
 load 'plots/style.gp'
 ways = 'b-vector flash-attention-2 cudnn two-kernels'
-said = "'one pass' 'FlashAttention-2' 'cuDNN' 'two kernels'"
+said = "'vector' 'FlashAttention-2' 'cuDNN' 'two kernels'"
 n = words(ways)
 file(i) = i == 1 || i == 4 ? 'step-26.tsv' : 'peers-flash-backward.tsv'
 got(i, D, causal) = rows(file(i), sprintf('variant=%s B=4 H=8 D=%d causal=%d clock=graph l2=warm', word(ways, i), D, causal), \

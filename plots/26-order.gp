@@ -1,4 +1,4 @@
-# alt: Whose turn it is, in two grids of four by four tiles, a column for each block, a row for each tile of queries. Without a mask block 0 adds first to every row, then blocks 1, 2 and 3, and blocks begin in that order. Under a causal mask a row begins with the last block that sees it: row 0 has block 0 alone, row 1 has block 1 and then block 0, row 2 has blocks 2, 1, 0 and row 3 has blocks 3, 2, 1, 0. So every turn 0 lies on the diagonal, and blocks begin in the order 3, 2, 1, 0.
+# alt: In which order blocks add, in two grids of four by four tiles, a column for each block, a row for each tile of queries. Without a mask block 0 adds first to every row, then blocks 1, 2 and 3, and blocks begin in that order. Under a causal mask a row begins with the last block that sees it: row 0 has block 0 alone, row 1 has block 1 and then block 0, row 2 has blocks 2, 1, 0 and row 3 has blocks 3, 2, 1, 0. So every turn 0 lies on the diagonal, and blocks begin in the order 3, 2, 1, 0.
 # data: none
 drawing = 226
 load 'plots/style.gp'
@@ -26,5 +26,5 @@ do for [masked = 0:1] {
 eval say(LEFT - 10, TOP - 14, 'right', INK, 'block')
 eval say(LEFT - 10, TOP + 2 * T, 'right', GOOD, 'its turn')
 eval say(LEFT - 10, TOP + 4 * T + 16, 'right', ORANGE, 'begins as')
-eval say(10, TOP + 4 * T + 42, 'left', SOFT, 'Nobody waits for a block that begins later.')
+eval say(10, TOP + 4 * T + 42, 'left', SOFT, 'No block waits for a block that begins later.')
 plot NaN notitle

@@ -1,8 +1,8 @@
-/* d-ordered-vector: in turn, and yet by atomic additions.
+/* d-ordered-vector: blocks add in a fixed order, and yet by atomic additions.
  *
  * In its turn a block is alone with the tile, and needs no atomic addition. But to add without one,
- * it has to read the sums, wait for them, and then write. A red.v4 is sent off, and no thread waits
- * for it. */
+ * it has to read the sums, wait for them, and then write. No thread waits for a red.v4. This kernel
+ * differs from b-vector by the order, and from c-ordered by the addition alone. */
 #pragma once
 
 #include "b-vector.cuh"

@@ -8,15 +8,15 @@
  * Tests: c-ordered d-ordered-vector add in turn
  *
  * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds to
- *          dq: five products. But all blocks add to all rows of dq. Four ways, a to d: atomic
- *          additions of one float; of four floats; plain additions in a fixed order; atomic
- *          additions in that order.
- * Predict  1.4 times as fast as seven products, less the cost of the additions. Four floats at a
- *          time take a quarter of the requests, and half of the sectors. A fixed order makes blocks
- *          wait.
- * Outcome  With single floats one kernel gains nothing: two kernels are as fast. With four floats
- *          it is faster than FlashAttention-2. In a fixed order two runs have the same bits, and
- *          take a fifth longer or more; plain additions, which are waited for, take even longer.
+ *          dq: five products. But all blocks add to all rows of dq. Four kernels: a-scalar adds one
+ *          float atomically; b-vector adds four; c-ordered adds by plain loads and stores, in a
+ *          fixed order; d-ordered-vector adds four floats atomically in that order.
+ * Predict  1.4 times as fast as seven products, if products are the limit. By the wavefronts of
+ *          shared memory 1.2 times. The additions cost wavefronts too: four floats per lane take a
+ *          quarter of the requests of one, and half of the sectors. A fixed order makes blocks wait.
+ * Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as its
+ *          wavefronts say, and faster than FlashAttention-2 at long S. In a fixed order two runs
+ *          have the same bits, at four fifths of the speed; plain additions are slower still.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"
@@ -229,14 +229,14 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 static const kf_question questions[] = {
     {.text =
          "In case small (2 heads of 128 queries and keys, D = 64), how many times as many sectors "
-         "do the atomic additions of a-scalar touch as those of b-vector?",
+         "do the atomic additions of a-scalar (one float) touch as those of b-vector (four)?",
      .figure = "global_atomic_sectors",
      .case_name = "small",
      .variant = "a-scalar",
      .over = "b-vector"},
     {.text =
          "At D = 64, S = 8192, without a mask, how many times as fast as two-kernels is a-scalar, "
-         "which makes five products in place of seven?",
+         "which makes five products in place of seven and adds one float at a time?",
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "a-scalar"},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# try.sh PROGRAM: has rung c's dq the same bits however its blocks meet? Sums in any order are right.
+# try.sh PROGRAM: has the dq of c-ordered the same bits however its blocks meet? Sums in any order are right.
 case $1 in build/cpu/*) ;; *) exit 0 ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/try-26.XXXXXX")
 trap 'rm -rf "$work"' EXIT

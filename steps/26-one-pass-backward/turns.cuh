@@ -1,5 +1,5 @@
-/* turns: how blocks add to a tile of dq one after the other, in rungs c and d: a wait for the block
- * before, a post for the next one, and keys that are drawn in the order of the turns. */
+/* turns: how blocks add to a tile of dq one after the other, in c-ordered and d-ordered-vector: a
+ * wait for the block before, a post for the next one, and keys that are drawn in this order. */
 #pragma once
 
 #include "harness/harness.h"
