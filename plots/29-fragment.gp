@@ -1,4 +1,4 @@
-# alt: Above, the sums of a warp for its 16 queries and 128 keys: eight slices of 16 keys. Below, one slice, 16 by 16, in four squares of eight by eight. A lane has two neighbours in a row of each square: in the accumulator they are numbers 0 and 1, 2 and 3, 4 and 5, 6 and 7. The fragment of an operand has the same four pairs in the same lane, as a0 to a3: the upper left square, the lower left, the upper right, the lower right.
+# alt: Above, the sums of a warp for its 16 queries and 128 keys: eight slices of 16 keys. Below, one slice, 16 by 16, in four squares of eight by eight. A lane has two neighbours in a row of each square: in the accumulator they are elements 0 and 1, 2 and 3, 4 and 5, 6 and 7. The fragment of an operand has the same four pairs in the same lane, as a0 to a3: the upper left square, the lower left, the upper right, the lower right.
 # data: none
 drawing = 316
 load 'plots/style.gp'
@@ -12,7 +12,7 @@ eval line(151, 60, 292, 92, GOOD)
 L = 12
 X = 100
 Y = 92
-said = "'numbers 0, 1 → a0' 'numbers 2, 3 → a1' 'numbers 4, 5 → a2' 'numbers 6, 7 → a3'"
+said = "'elements 0, 1 → a0' 'elements 2, 3 → a1' 'elements 4, 5 → a2' 'elements 6, 7 → a3'"
 do for [right = 0:1] {
     do for [low = 0:1] {
         x = X + right * 8 * L
@@ -24,8 +24,8 @@ do for [right = 0:1] {
     }
 }
 do for [low = 0:1] {
-    eval say(X - 8, Y + low * 8 * L + 1.5 * L, 'right', ORANGE, word(said, low + 1)[9:])
-    eval say(X + 16 * L + 8, Y + low * 8 * L + 1.5 * L, 'left', ORANGE, word(said, low + 3)[9:])
+    eval say(X - 8, Y + low * 8 * L + 1.5 * L, 'right', ORANGE, word(said, low + 1)[10:])
+    eval say(X + 16 * L + 8, Y + low * 8 * L + 1.5 * L, 'left', ORANGE, word(said, low + 3)[10:])
 }
 eval say(X + 4 * L, Y + 16 * L + 14, 'center', SOFT, 'keys 0 to 7')
 eval say(X + 12 * L, Y + 16 * L + 14, 'center', SOFT, '8 to 15')

@@ -1,11 +1,11 @@
-# alt: Left, eight rows of a box, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 numbers along k, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the box. Right, a tile of D = 128: two boxes, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one box to the next rows times 128 bytes, the leading distance.
+# alt: Left, eight rows of a TMA box, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 elements along k, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the TMA box. Right, a tile of D = 128: two TMA boxes, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one TMA box to the next rows times 128 bytes, the leading distance.
 # data: none
 drawing = 266
 load 'plots/style.gp'
 C = 25
 X = 34
 Y = 46
-eval say(X + 4 * C, 12, 'center', INK, '{/:Bold 8 rows of a box}')
+eval say(X + 4 * C, 12, 'center', INK, '{/:Bold 8 rows of a TMA box}')
 eval say(X + 4 * C, 33, 'center', SOFT, '128 bytes, in chunks of 16')
 do for [r = 0:7] {
     eval say(X - 8, Y + (r + 0.5) * C * 0.8, 'right', SOFT, sprintf('%d', r))
@@ -35,6 +35,6 @@ eval say(T + 68, 102, 'left', SOFT, 'd = 0')
 eval say(T + 68, 116, 'left', SOFT, 'to 63')
 eval say(T + 68, 174, 'left', SOFT, 'd = 64')
 eval say(T + 68, 188, 'left', SOFT, 'to 127')
-eval say(T - 16, 252, 'left', PURPLE, 'box: rows · 128')
+eval say(T - 16, 252, 'left', PURPLE, 'leading: rows · 128')
 eval say(T - 16, 236, 'left', ORANGE, 'stride: 1024 bytes')
 plot NaN notitle

@@ -5,7 +5,7 @@
  * more. Under a mask the longest rows go first, and the short ones fill the end. Several heads are
  * in flight at a time, whose keys and values stay in the L2 cache meanwhile. NEXT_EARLY requests
  * the next work tile when one begins, and so takes it away from a block that ends before. SOFTMAX
- * turns scores into probabilities: softmax_step of wgmma_rows.cuh, or that of rung f. */
+ * turns scores into probabilities: softmax_step of wgmma_rows.cuh, or that of polynomial.cuh. */
 #pragma once
 
 #include "cuda/wgmma_ring.cuh"

@@ -8,15 +8,19 @@
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-29-repeats.tsv
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
- * Idea     A warpgroup multiplies straight from the tiles that TMA brings (wgmma). Remove, one per
- *          rung, the causes of idle tensor cores. A rung is a file; f is polynomial.cuh.
- * Predict  a: no operand passes a register: 1.5 times as fast as step 23. b: no barrier for all: a
- *          tenth at D = 64. c: softmax of one warpgroup while another multiplies: a tenth at D =
- *          128. d: the same in one warpgroup: a twentieth on top. e: under a mask a twentieth. f:
- *          exponentials are the limit at D = 64, an eighth fewer is a twentieth. g: two sizes, and
- *          tiles left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
- * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: softmaxes coincide. d
- *          gains a ninth at D = 128, e by its order under a mask, g with few work tiles. f loses.
+ * Idea     A warpgroup multiplies straight from the tiles that TMA brings (wgmma). Six kernels
+ *          remove, one after the other, the causes of idle tensor cores: one-role (a), producer
+ *          (b), ping-pong (c), overlap (d), persistent (e), work-tiles (g). Each is a file. The
+ *          polynomial kernel (f, polynomial.cuh) is an experiment on the persistent kernel.
+ * Predict  One-role: no operand passes a register: 1.5 times as fast as step 23. Producer: no
+ *          barrier for all: a tenth at D = 64. Ping-pong: softmax of one warpgroup while another
+ *          multiplies: a tenth at D = 128. Overlap: the same in one warpgroup: a twentieth on top.
+ *          Persistent: under a mask a twentieth. Polynomial: exponentials are the limit at D = 64,
+ *          an eighth fewer is a twentieth. Work-tiles: two sizes, and tiles left out: a fiftieth
+ *          each at D = 64; queries in registers: a hundredth at D = 128.
+ * Outcome  One-role gains a third at D = 128, producer a quarter at D = 64, ping-pong nothing:
+ *          softmaxes coincide. Overlap gains a ninth at D = 128, persistent by its order under a
+ *          mask, work-tiles with few work tiles. Polynomial loses.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
@@ -28,7 +32,7 @@
 #include "cuda/work_tiles_launch.cuh"
 #include "problems/flash_cases.h"
 
-enum { KEYS = 128 }; // per tile, in every rung
+enum { KEYS = 128 }; // per tile, in every kernel
 
 typedef void flash_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                           int Sq, int Sk, bool causal);
@@ -51,7 +55,8 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Rungs c and d take a trace, which is recorder or no_recorder, and are launched as rung b.
+// The ping-pong and the overlap kernel take a trace, which is recorder or no_recorder, and are
+// launched as the producer kernel.
 template <typename trace_type>
 using traced_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                            int Sq, int Sk, bool causal, trace_type trace);
@@ -223,7 +228,7 @@ static const kf_variant variants[] = {
      .launch =
          launch_turns<ping_pong::flash<64, 3, no_recorder>, ping_pong::flash<128, 2, no_recorder>>},
     {.name = "d-overlap",
-     .about = "a consumer's next scores under its probabilities",
+     .about = "a consumer's next scores in flight during its softmax",
      .launch =
          launch_turns<overlap::flash<64, 3, no_recorder>, overlap::flash<128, 2, no_recorder>>},
     {.name = "e-persistent",
@@ -240,7 +245,7 @@ static const kf_variant variants[] = {
      .launch = launch_polynomial,
      .applies = of_64},
     {.name = "g-work-tiles",
-     .about = "two sizes of work tiles, no tile for nothing, queries in registers",
+     .about = "two sizes of work tiles, no empty tile, queries in registers",
      .launch = launch_g<true>},
     {.name = "g-no-pdl",
      .about = "the same, begun when the kernel in front has ended",
@@ -272,21 +277,21 @@ static const kf_timing timings[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case small-D128 (2 heads of 128 queries and keys), how many wgmma instructions does "
-         "a-one-role start, counted once per warpgroup?",
+         "In case small-D128 (2 heads of 128 queries and keys, D = 128), how many wgmma "
+         "instructions does the one-role kernel (a-one-role) start, counted once per warpgroup?",
      .figure = "wgmma",
      .case_name = "small-D128",
      .variant = "a-one-role"},
     {.text =
          "At D = 64, S = 8192, without a mask, on the sustained clock, how many times as fast as "
-         "a-one-role is b-producer?",
+         "the one-role kernel (a-one-role) is the producer kernel (b-producer)?",
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "b-producer",
      .timing = &timings[1]},
     {.text =
          "At D = 128, S = 8192, without a mask, on the sustained clock, how many times as fast as "
-         "b-producer is c-ping-pong?",
+         "the producer kernel (b-producer) is the ping-pong kernel (c-ping-pong)?",
      .figure = "median_us",
      .case_name = "D128-S8192",
      .variant = "b-producer",

@@ -1,5 +1,5 @@
-/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but FMA units compute one exponential in
- * eight.
+/* polynomial.cuh: an experiment (f), the kernel of e-persistent.cuh, but FMA units compute one
+ * exponential in eight.
  *
  * A multiprocessor computes 16 exponentials per cycle, and at D = 64 these take as long as the
  * products. So other units take over some of them: 2^x by a polynomial, in nine instructions. The

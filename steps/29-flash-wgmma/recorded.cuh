@@ -1,5 +1,5 @@
-/* recorded.cuh: the events that rungs c and d record when they are given a recorder: which role did
- * what, for which tile. */
+/* recorded.cuh: the events that c-ping-pong and d-overlap record when they are given a recorder:
+ * which role did what, for which tile. */
 #pragma once
 
 #include "harness/timeline.cuh"
