@@ -6,7 +6,7 @@ W = 112
 H = 150
 Y = 62
 do for [i = 0:1] {
-    X = i ? 258 : 46
+    X = i ? 226 : 46
     eval say(X + W / 2, 12, 'center', INK, i ? '{/:Bold V, for O += P V}' : '{/:Bold K, for S = Q Kᵀ}')
     eval say(X + W / 2, 46, 'center', SOFT, i ? '64 columns of O →' : 'k: 64 columns d →')
     eval box(X, Y, W, H, PANEL, SOFT)
@@ -17,12 +17,12 @@ do for [i = 0:1] {
 }
 eval say(40, Y + H / 2, 'right', SOFT, '128')
 eval say(40, Y + H / 2 + 15, 'right', SOFT, 'keys')
-eval say(252, Y + H / 2, 'right', SOFT, 'k: 128')
-eval say(252, Y + H / 2 + 15, 'right', SOFT, 'keys')
+eval say(220, Y + H / 2, 'right', SOFT, 'k: 128')
+eval say(220, Y + H / 2 + 15, 'right', SOFT, 'keys')
 eval arrow(46, Y + H + 14, 46 + W / 4, Y + H + 14, ORANGE)
-eval say(46 + W / 4 + 8, Y + H + 14, 'left', ORANGE, 'next 16 of k: + 32 bytes')
-eval arrow(258 + W + 10, Y, 258 + W + 10, Y + H / 8, ORANGE)
-eval say(258 + W + 16, Y + H / 8 + 16, 'right', ORANGE, '+ 2048')
-eval say(200, Y + H + 44, 'center', GOOD, 'coloured: what one wgmma reads, 16 of k')
-eval say(200, Y + H + 64, 'center', SOFT, 'the swizzle is left out')
+eval say(46 + W / 4 + 8, Y + H + 14, 'left', ORANGE, '+ 32 bytes')
+eval arrow(226 + W + 8, Y, 226 + W + 8, Y + H / 8, ORANGE)
+eval say(226 + W + 14, Y + 9, 'left', ORANGE, '+ 2048')
+eval say(200, Y + H + 44, 'center', GOOD, 'blue: what one wgmma reads, 16 of k')
+eval say(200, Y + H + 64, 'center', SOFT, 'orange: bytes to the next 16; the swizzle is left out')
 plot NaN notitle

@@ -10,7 +10,6 @@ do for [p = 0:1] {
     eval say(8, Y - 16, 'left', INK, p ? '{/:Bold apart}' : '{/:Bold one-role}')
     eval say(X - 8, Y + 12, 'right', SOFT, 'tensor cores')
     eval say(X - 8, Y + 46, 'right', SOFT, 'exponentials')
-    eval line(X, Y + 28, X + 16 * U, Y + 28, GRID)
 }
 # One tile of a warpgroup: products 2 units, exponentials 2 units. 0 and 1: whose.
 eval tile(0, 30, 1, FAINT, '0')
@@ -30,7 +29,7 @@ do for [i = 0:3] {
     eval tile(2 * i, 176, 2, i % 2 ? FAINT : PANEL, i % 2 ? '0' : '1')
 }
 eval say(X, 108, 'left', SOFT, 'two tiles of warpgroup 0 and of warpgroup 1')
-eval say(X + 8.4 * U, 171, 'left', SOFT, 'the same work,')
+eval say(X + 8.4 * U, 171, 'left', SOFT, 'the same work')
 eval say(X + 8.4 * U, 187, 'left', SOFT, 'half of the time')
 eval arrow(X, 228, X + 16 * U, 228, SOFT)
 eval say(X + 8 * U, 240, 'center', SOFT, 'time')
