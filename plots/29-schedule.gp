@@ -30,7 +30,7 @@ do for [i = 0:3] {
 }
 eval say(X, 108, 'left', SOFT, 'two tiles of warpgroup 0 and of warpgroup 1')
 eval say(X + 8.4 * U, 171, 'left', SOFT, 'the same work')
-eval say(X + 8.4 * U, 187, 'left', SOFT, 'half of the time')
+eval say(X + 8.4 * U, 187, 'left', SOFT, 'in half of the time')
 eval arrow(X, 228, X + 16 * U, 228, SOFT)
 eval say(X + 8 * U, 240, 'center', SOFT, 'time')
 plot NaN notitle
