@@ -1,9 +1,9 @@
-# alt: TFLOP/s of the backward pass at S = 8192, sustained, counted as five products: the four rungs of step 30 from a to d, for D = 64 and 128, with and without a causal mask, one line each. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s of the backward pass at S = 8192, sustained, counted as five products: the four kernels of step 30: red, bulk, producer and late, for D = 64 and 128, with and without a causal mask, one line each. A dashed line is the rate of the tensor cores.
 # data: step-30.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192
 ways = 'a-red b-bulk c-producer d-late'
-said = 'a b c d'
+said = 'red bulk producer late'
 n = words(ways)
 where(i, D, causal) = sprintf('variant=%s B=4 H=8 Sq=%d Sk=%d D=%d causal=%d clock=sustained l2=warm', word(ways, i), S, S, D, causal)
 t(i, D, causal, col) = real(cell('step-30.tsv', where(i, D, causal), col))

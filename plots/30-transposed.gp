@@ -1,4 +1,4 @@
-# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q transposed gives scores, whose rows are keys, in registers; V times dO transposed gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, transposed, beside that of the other group. From there dS times K gives dQ in registers, which goes to shared memory and is added to the sums in memory by TMA.
+# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q transposed gives scores, whose rows are keys, in registers; V times dO transposed gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, transposed, beside that of the other warpgroup. From there dS times K gives dQ in registers, which goes to shared memory and is added to the sums in memory by TMA.
 # data: none
 drawing = 322
 load 'plots/style.gp'
