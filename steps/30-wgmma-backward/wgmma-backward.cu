@@ -11,10 +11,9 @@
  * Idea     Step 26's kernel with the means of step 29: TMA brings tiles, warpgroups multiply
  *          straight from them, and scores are transposed so that P and dS are operands as they
  *          come. One change per kernel: red, bulk, producer, late.
- * Predict  red: twice as fast as step 26. bulk, where the TMA adds up dq: a tenth faster. producer:
- *          a twentieth. late, where warpgroups no longer meet, because dq comes a tile late: a
- *          tenth or more; the order of blocks is worth another tenth under a mask, and beginning
- *          early nothing at these lengths.
+ * Predict  red: twice as fast as step 26. bulk, where the TMA adds up dq: a tenth. producer: a
+ *          twentieth. late, where warpgroups no longer meet: a tenth or more; order is worth another
+ *          tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  red gains a third at D = 64, over half at D = 128. bulk loses a twentieth at D = 64: it
  *          is waited for, red is not. producer gains a thirtieth, late a tenth. It passes cuDNN
  *          everywhere. Order and early starts bring little.
