@@ -81,6 +81,18 @@ function example_output(source, command,   file) {
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
 }
 
+# The same for the words of `make rule`, which reads the ceilings.
+function rule_output(words,   file) {
+    file = outputs "/" encode("rule " words) ".txt"
+    print target ": " file
+    if (file in made) return
+    made[file] = 1
+    print file ": common/make/reader/rule.awk $(wildcard " alldata "/*/ceilings.tsv)"
+    gsub(/[^ ]+/, "'&'", words)
+    print "\t@mkdir -p $(@D); awk -f $< " words " >$@.out 2>&1; \\"
+    print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
+}
+
 FNR == 1 {
     script = FILENAME ~ /\.gp$/
     target = (script ? charts : tree) "/" base(FILENAME) (script ? ".svg" : ".json")
@@ -116,6 +128,7 @@ script {
     }
     if ($0 ~ /^```+ *\{[^}]*\.output[^}]* example=/)
         example_output(attribute($0, "example"), attribute($0, "command"))
+    else if ($0 ~ /^```+ *\{[^}]*\.output[^}]* rule=/) rule_output(attribute($0, "rule"))
     else if ($0 ~ /^```+ *\{[^}]*\.output/)
         output(attribute($0, "step"), attribute($0, "command"), attribute($0, "order"), \
             attribute($0, "args"))

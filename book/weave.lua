@@ -286,7 +286,7 @@ local function recorded_output(el)
 end
 
 -- command=count and command=check run the program built with that instrument. example= is a source outside of the
--- steps, and command= then says how cudacc builds it.
+-- steps, and command= then says how cudacc builds it. rule= are the words of `make rule`.
 local function output(el)
     local a = el.attributes
     local args = a.args or ""
@@ -295,6 +295,10 @@ local function output(el)
         local flag = command == "run" and "" or "--" .. command .. " "
         return shown_output("output of " .. a.example, "example=" .. a.example, encode(a.example .. " " .. command),
             a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.example)
+    end
+    if a.rule then
+        return shown_output("output of make rule " .. a.rule, 'rule="' .. a.rule .. '"', encode("rule " .. a.rule),
+            a.exit, 'make rule ARGS="' .. a.rule .. '"')
     end
     local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args

@@ -13,7 +13,7 @@ endif
 selected := $(or $(named),$(next),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # compiles: is anything compiled? chooses: does anything run on the backend that is chosen?
-compiles := $(filter-out help setup clean next list hint skip watch new-step messages diff exercise lint $(if $(actions),step-%), \
+compiles := $(filter-out help setup clean next list rule hint skip watch new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
 chooses := $(filter run count check try predict data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
@@ -328,6 +328,10 @@ next:
 	@sh common/make/reader/next.sh $(call quoted,$(call asked,FROM))
 list:
 	@sh common/make/reader/list.sh $(ARGS)
+
+# Words may have ( and *.
+rule:
+	@awk -f common/make/reader/rule.awk $(foreach word,$(ARGS),$(call quoted,$(word)))
 
 ifneq ($(filter $(LEADING),$(actions))$(named),)
 ifeq ($(next)$(named),)

@@ -14,8 +14,9 @@ a reduction that reaches one warp, a race that no test sees, a wait that is miss
 the end, a kernel that is never called.
 
 What to keep is the rule of chapter 24, "When does it pay to fuse?" Fuse if
-    launches saved x time of a launch + bytes saved / bandwidth  is more than  (m - 1) x work done again,
-where m is the number of blocks that need the same element. Both sides can be written down before any code is.
+    launches that go x time of a launch + bytes that go / their rate  is more than  m x work / rate of its unit,
+where m is the number of blocks that need the same element. Both sides can be written down before any code is,
+and `make rule` works them out.
 
 Where to go from here
     make list                       all exercises;  make step-NN solution: yours beside the step's own

@@ -1,0 +1,95 @@
+#!/usr/bin/env perl
+# make rule: each term is worked out again here, from ceilings made for this; what is wrong is one line. The table of
+# chapter 24 has what the commands below it print.
+# Reads: common/make plots/data/nvidia-h200/ceilings.tsv chapters/24-when-to-fuse.md Makefile
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+# A device whose rates are easy: one multiprocessor, 1000 cycles per us.
+my $tree = small_tree();
+my %rate = (sms => 2, clock_mhz => 1000, launch_full_us => 2, copy_tbps => 4, read_tbps => 5, l2_read_tbps => 10,
+    exp_per_cycle => 16, shared_bytes_per_cycle => 100, mma_f16_tflops => 8, fp32_tflops => 3, tensor_f16_tflops => 12,
+    atomic_add_tbps => 0.5, atomic_add4_tbps => 0.25);
+sub ceilings {
+    my ($device, %rows) = @_;
+    spew("$tree/plots/data/$device/ceilings.tsv", "# device: x\n# sms\t99\nname\tvalue\tp5\tp95\tn\tunit\n"
+        . join "", map { "$_\t$rows{$_}\t7\t70\t1\tx\n" } sort keys %rows);
+}
+ceilings("nvidia-h200", %rate);
+ceilings("old", sms => 2, clock_mhz => 1000, launch_graph_us => 0.5, copy_tbps => 4);
+
+sub rule { my ($args) = @_; return run("cd '$tree' && make -s rule ARGS=\"$args\"") }
+# The last numbers of the lines that begin so.
+sub term { my ($out, $name) = @_; return $out =~ /^  \Q$name\E .*?(-?[\d.]+) us/m ? $1 : "no $name" }
+
+my %r = run("cd '$tree' && make rule");
+like("$r{code} $r{out}", qr/^0 .*what goes.*launches=N.*device=NAME/si, "make rule says what it takes");
+
+# word => [value, us]: what goes, and what is done.
+my %goes = (launches => [3, 6], memory => ["8e6", 2], read => ["1e7", 2], l2 => ["1e7", 1], "less-exp" => ["32e3", 1],
+    "less-mma" => ["4e6", 1]);
+my %done = (exp => ["64e3", 2], fma => ["3e6", 2], mma => ["4e6", 1], wgmma => ["6e6", 1], instructions => [8000, 1],
+    wavefronts => [4000, 2], shared => ["4e5", 2], "from-l2" => ["2e7", 2], "from-memory" => ["5e6", 1],
+    atomic => ["5e5", 1], atomic4 => ["5e5", 2]);
+for (sort keys %goes) {
+    %r = rule("$_=$goes{$_}[0]");
+    is(term($r{out}, "saved") . " $r{code}", sprintf("%.2f 0", $goes{$_}[1]), "$_ goes");
+}
+for (sort keys %done) {
+    %r = rule("$_=$done{$_}[0] m=3");
+    is(term($r{out}, "w"), sprintf("%.2f", $done{$_}[1]), "$_ is done again");
+    is(term($r{out}, "paid"), sprintf("%.2f", 3 * $done{$_}[1]), "$_, three times");
+}
+%r = rule("launches=3 memory=8e6 exp=64e3 from-l2=3e7 m=2 was=1.5 beside=0.25 time=100");
+is(term($r{out}, "saved"), "8.00", "what goes is added up");
+is(term($r{out}, "w"), "3.00", "of several units the slowest one counts");
+is(term($r{out}, "m w"), "6.00", "as often as it is done");
+is(term($r{out}, "paid"), "4.25", "less what it took before, and what nobody waits for");
+like($r{out}, qr/^saved - paid = 3\.75 us: fusing pays; 100\.00 us become 96\.25, 1\.04 times as fast\.$/m, "and the verdict");
+%r = rule("exp=64e3 beside=5");
+is(term($r{out}, "paid"), "0.00", "what is hidden saves nothing");
+%r = rule("exp=64e3 was=5");
+is(term($r{out}, "paid"), "-3.00", "what is cheaper in the new place does");
+%r = rule("sms=1 exp=64e3 from-l2=1e7");
+is(term($r{out}, "exp"), "4.00", "on one multiprocessor of two it takes twice the time");
+is(term($r{out}, "from-l2"), "1.00", "but the L2 is as fast");
+# 8 + 0 S against (S / 100) 2: until S = 400; the other way round from there on.
+%r = rule("S=50 launches=4 m=S/100 exp=64e3");
+like($r{out}, qr/^It pays up to S = 399\.$/m, "where the verdict changes");
+%r = rule("S=50 launches=S/100 exp=8*32e3");
+like($r{out}, qr/^It pays from S = 401\.$/m, "and the other way round");
+%r = rule("N=2*(S+1)-4/2 S=3 launches=N");
+is(term($r{out}, "saved"), "12.00", "letters, and the usual order of operations");
+%r = rule("device=old launches=1 exp=64e3 shared=256e3 mma=2730e3");
+is(join(" ", map { term($r{out}, $_) } qw(saved exp shared mma)), "0.50 2.00 1.00 1.00", "without rows: an empty kernel, and documented rates");
+
+for (["m", "m: a name and a value are right"], ["x=1", "x=1: there is no x; launches, memory"], ["m=(1", "m=\\(1: a number is right"],
+    ["m=", "m=: a number is right"], ["m=3x", "m=3x: a number is right"], ["m=2*N", "m=2\\*N: N has no value"], ["m=1-2", "m=1-2: that is -1, and 0 or more is right"],
+    ["m=1 m=2", "m=2: m is given twice"], ["device=foo", "device=foo: no ceilings are recorded of it; nvidia-h200 or old is right"],
+    ["device=../x", "device=../x: no ceilings"], ["N=M M=N m=N", "[NM]=[NM]: it leads back to itself"], ["m=1/0", "m=1/0: a division by 0"],
+    ["sms=3", "sms=3: 1 to 2 is right"], ["launches=1 time=2", "time=2: that is no more than what is saved"],
+    ["device=old l2=1", "l2=1: plots/data/old/ceilings.tsv has no l2_read_tbps; the program ceilings measures it"], ["m'x=1", "m'x=1: there is no m'x"]) {
+    my ($args, $says) = @$_;
+    %r = rule($args);
+    my @errors = grep { !/^make: \*\*\*/ } split /\n/, $r{err};
+    like("$r{code} @errors", qr/^2 rule: $says[^\n]*$/, "$args: one line");
+    is(scalar(@errors), 1, "and no more");
+}
+
+# The chapter: the commands of its fold stand in the order of the table's rows, and each row has what its command says.
+my $chapter = slurp("chapters/24-when-to-fuse.md");
+my ($table) = $chapter =~ /(^\| case .*?)\n\n/ms;
+my @said = map { [/\[(-?[\d.,]+)\]\{\.given\}/g] } grep { /given/ } split /\n/, $table // "";
+my ($fold) = $chapter =~ /title="The commands of the table"\}\n(.*?)\n:::\n/s;
+my @commands = ($fold // "") =~ /rule="([^"]*)"/g;
+ok(@said > 10, "chapter 24 has the table");
+is(scalar(@said), scalar(@commands), "and a command for each row");
+for my $i (0 .. $#commands) {
+    %r = run("awk -f common/make/reader/rule.awk " . join " ", map { "'$_'" } split / /, $commands[$i]);
+    my ($faster) = $r{out} =~ /([\d.]+) times as fast/;
+    is("@{$said[$i] // []}", join(" ", map { s/(\.\d)\d$/$1/r } term($r{out}, "saved"), term($r{out}, "paid")) . " $faster", "$commands[$i]");
+}
+done_testing();
