@@ -566,7 +566,10 @@ local function verdict(el)
     end
     local mine = verdict_of(table.unpack(ours))
     if not claimed then
-        return pandoc.Span(string.format("%.2f×: ", ours[1]) .. mine,
+        -- Two digits do not tell on which side of the margin it is.
+        local said = string.format("%.2f", ours[1])
+        if said == "1.03" or said == "0.97" then said = string.format("%.3f", ours[1]) end
+        return pandoc.Span(said .. "×: " .. mine,
             { class = "verdict", title = origin_of(path, text) })
     end
     local theirs = verdict_of(claim, claim, claim)

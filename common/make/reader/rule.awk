@@ -170,7 +170,7 @@ function microseconds(name, say,   x, r, us) {
 }
 function figure(x) { return x == int(x) ? sprintf("%.0f", x) : sprintf("%.1f", x) }
 function line(name, count, by, us, where) {
-    printf "  %-13s %27s  %-22s %11.2f us%s\n", name, count, by, us, (where == "" ? "" : "  " where)
+    printf "  %-12s %24s  %-21s %9.2f us%s\n", name, count, by, us, (where == "" ? "" : "  " where)
 }
 
 # What is saved less what is paid, in us.
@@ -188,8 +188,10 @@ function balance(say,   i, us, goes, once, again, seen) {
     again = value("m") * once
     seen = again - value("was") - value("beside")
     if (say) {
-        line("w", "the longest of these", "", once, "")
-        line("m w", "m = " figure(value("m")), "", again, "")
+        if (once) {
+            line("w", "the longest of these", "", once, "")
+            line("m w", "m = " figure(value("m")), "", again, "")
+        } else print "  nothing"
         if (value("was")) line("was", "what it took before", "", -value("was"), "")
         if (value("beside")) line("beside", "what nobody waits for", "", -value("beside"), "")
     }
