@@ -49,15 +49,19 @@ book_pages := $(book_md:$(BOOK_CHAPTERS)/%.md=$(book_html)/%.html)
 book_sources := $(foreach f,$(book_cu),$(book_html)/steps/$(call book_folder,$f).html)
 book_charts := $(book_gp:$(BOOK_PLOTS)/%.gp=$(BOOK_CHARTS)/%.svg)
 book_shown := $(book_charts:$(BOOK_CHARTS)/%=$(book_html)/charts/%)
+# Figures that move: one picture and one script each, and the script that they share.
+book_figures := $(sort $(wildcard $(book_here)/figures/*.lua))
+book_stills := $(book_figures:$(book_here)/%.lua=$(book_html)/%.svg)
+book_scripts := $(book_figures:$(book_here)/%.lua=$(book_html)/%.js) $(book_html)/figures/figure.js
 book_epub := $(BOOK_OUT)/kernel-fusion-workbook.epub
 book_pdf := $(BOOK_OUT)/kernel-fusion-workbook.pdf
 book_print := $(book_html)/print.html
-book_all := $(book_pages) $(book_sources) $(book_shown) $(book_html)/index.html \
+book_all := $(book_pages) $(book_sources) $(book_shown) $(book_stills) $(book_scripts) $(book_html)/index.html \
     $(addprefix $(book_html)/,style.css book.js search.js) $(if $(BOOK_NAMES),$(book_html)/names.html) \
     $(if $(BOOK_EPUB),$(book_epub))
-# Pages of chapters, steps and charts that are gone.
+# Pages of chapters and steps, charts and figures that are gone.
 book_stale = $(filter-out $(book_all) $(book_print),\
-    $(wildcard $(book_html)/*.html $(book_html)/*/*.html $(book_html)/charts/*.svg))
+    $(wildcard $(book_html)/*.html $(book_html)/*/*.html $(book_html)/charts/*.svg $(book_html)/figures/*))
 book_list := $(BOOK_OUT)/contents.txt
 book_rules := $(BOOK_OUT)/rules.mk
 
@@ -111,7 +115,7 @@ $(book_charts): $(BOOK_CHARTS)/%.svg: $(BOOK_PLOTS)/%.gp \
 	@$(book_draw)/draw.sh $< $(BOOK_DATA)/$(BOOK_DEVICE) $@
 
 $(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
-    $(addprefix $(book_here)/,weave.lua rows.lua lint.lua)
+    $(addprefix $(book_here)/,weave.lua rows.lua lint.lua figure.lua) $(book_figures)
 	$(call book_say,chapter $*)
 	@mkdir -p $(@D)
 	@BOOK_PLOTS=$(BOOK_PLOTS) BOOK_DATA=$(BOOK_DATA) BOOK_DEVICE=$(BOOK_DEVICE) \
@@ -119,8 +123,8 @@ $(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
 	    BOOK_SIZE=$(@:.json=.size) \
 	    pandoc -L $(book_here)/weave.lua -t json $< -o $@.tmp $(book_put)
 
-$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json $(book_glossary) $(book_list) \
-    $(addprefix $(book_here)/,page.html sections.lua glossary.lua contents.lua links.lua cuda.xml)
+$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json $(book_glossary) $(book_list) $(book_figures) \
+    $(addprefix $(book_here)/,page.html sections.lua glossary.lua contents.lua links.lua figure.lua cuda.xml)
 	@mkdir -p $(@D)
 	@BOOK_PAGES=$(book_list) BOOK_SECTIONS=$(BOOK_OUT)/tree/$*.sections $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
 	    -L $(book_here)/sections.lua -L $(book_here)/contents.lua $(book_link) $< -o $@.tmp $(book_put)
@@ -159,7 +163,7 @@ $(book_html)/steps/$(call book_folder,$1).html: $1 $(sort $(wildcard $(dir $1)*.
 endef
 $(foreach f,$(book_cu),$(eval $(call book_source_rule,$f)))
 
-$(book_html)/style.css: $(addprefix $(book_here)/,two-colours.awk code.css style.css)
+$(book_html)/style.css: $(addprefix $(book_here)/,two-colours.awk code.css style.css figure.css)
 	@mkdir -p $(@D)
 	@awk -f $^ >$@.tmp $(book_put)
 
@@ -167,11 +171,28 @@ $(book_html)/charts/%.svg: $(BOOK_CHARTS)/%.svg
 	@mkdir -p $(@D)
 	@cp $< $@.tmp $(book_put)
 
+# $(call book_drawn,NAME,still|states)
+book_drawn = pandoc -f markdown -t html -L $(book_here)/draw.lua -M figure=$1 -M as=$2 /dev/null
+
+$(book_stills): $(book_html)/figures/%.svg: $(book_here)/figures/%.lua \
+    $(addprefix $(book_here)/,draw.lua figure.lua code.css figure.css)
+	@mkdir -p $(@D)
+	@$(call book_drawn,$*,still) >$@.tmp $(book_put)
+
+$(book_html)/figures/figure.js: $(book_here)/figure.js
+	@mkdir -p $(@D)
+	@cp $< $@.tmp $(book_put)
+
+$(filter-out %/figure.js,$(book_scripts)): $(book_html)/figures/%.js: $(book_here)/figures/%.lua \
+    $(addprefix $(book_here)/,draw.lua figure.lua)
+	@mkdir -p $(@D)
+	@$(call book_drawn,$*,states) >$@.tmp $(book_put)
+
 $(BOOK_OUT)/epub.css: $(addprefix $(book_here)/,two-colours.awk code.css epub.css)
 	@mkdir -p $(@D)
 	@awk -f $^ >$@.tmp $(book_put)
 
-$(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
+$(book_epub): $(book_tree) $(book_shown) $(book_stills) $(BOOK_OUT)/epub.css \
     $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
 	@test -n "$(book_md)" || { echo "book: no chapters in $(BOOK_CHAPTERS)/" >&2; exit 1; }
 	$(call book_say,EPUB)
@@ -199,7 +220,7 @@ BOOK_PRINT=$1 $(book_pandoc) -f json $(book_page) -M pagetitle=Print -V print=1 
 endef
 
 # Printed twice: what is on which page is known only then.
-$(book_pdf): $(book_tree) $(book_shown) $(book_html)/style.css \
+$(book_pdf): $(book_tree) $(book_shown) $(book_stills) $(book_html)/style.css \
     $(addprefix $(book_here)/,page.html links.lua pages.pl cuda.xml)
 	@test -n "$(BOOK_BROWSER)" || \
 	    { echo "book-pdf: no browser that prints: install chromium" >&2; exit 77; }

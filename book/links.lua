@@ -1,7 +1,11 @@
 -- Resolves the links that weave.lua left, names the page's neighbours, gives headings their links, and makes folds
--- of solutions, answers and further sections. With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page;
--- without, the book is one document, with solutions and answers at the end. With BOOK_PRINT set (to the list
--- that pages.pl writes, empty at first) the document has contents with page numbers.
+-- of solutions, answers and further sections. With BOOK_PAGES set (to the list that contents.awk writes) every
+-- chapter is a page; without, the book is one document, with solutions and answers at the end. With BOOK_PRINT set
+-- (to the list that pages.pl writes, empty at first) the document has contents with page numbers. A figure that moves
+-- is drawn into a page, and stays a picture elsewhere.
+local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
+package.path = here .. "/?.lua;" .. package.path
+local figure = require("figure")
 local list = os.getenv("BOOK_PAGES")
 local print_list = os.getenv("BOOK_PRINT")
 
@@ -122,6 +126,27 @@ local function div(el)
         pandoc.Attr(here, { "asked", class }))
 end
 
+-- A picture with a caption is a paragraph, or with newer pandocs a Figure.
+local moving = pandoc.List()
+local function moved(caption, image)
+    if not list or not image or image.t ~= "Image" or not image.classes:includes("moving") then return nil end
+    local name = image.src:match("^figures/(.+)%.svg$")
+    moving:insert(name)
+    return { pandoc.RawBlock("html", figure.page(name)), pandoc.Plain(caption),
+        pandoc.RawBlock("html", "</figcaption></figure>") }
+end
+
+local function paragraph(el)
+    local only = #el.content == 1 and el.content[1]
+    if only then return moved(only.caption, only) end
+end
+
+local function captioned(el)
+    local first = el.content[1]
+    local caption = pandoc.utils.blocks_to_inlines(el.caption.long)
+    if first and first.content then return moved(caption, first.content[1]) end
+end
+
 -- If a listing has several solutions, only the first is named, and so are its hints: the others follow them.
 local function named_once(blocks)
     local before = {}
@@ -176,7 +201,9 @@ function Pandoc(doc)
         local title = first and first.t == "Header" and pandoc.utils.stringify(first) or "Contents"
         body = pandoc.walk_block(body, { Header = function(el) return at_heading(el, title) end })
     end
-    local blocks = pandoc.walk_block(body, { Link = link, Div = div, Code = code }).content
+    local blocks = pandoc.walk_block(body, {
+        Link = link, Div = div, Code = code, Para = paragraph, Figure = captioned,
+    }).content
     blocks = pandoc.walk_block(pandoc.Div(blocks), { Blocks = named_once }).content
     if #at_the_end > 0 then
         blocks:insert(pandoc.Header(1, "Solutions and answers", { id = "solutions" }))
@@ -193,5 +220,6 @@ function Pandoc(doc)
         blocks:insert(at, contents_of(blocks))
     end
     doc.blocks = blocks
+    if #moving > 0 then doc.meta.figures = moving end
     return doc
 end

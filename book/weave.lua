@@ -7,6 +7,7 @@ local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/?.lua;" .. package.path
 local rows = require("rows")
 local lint = require("lint")
+local moving = require("figure")
 
 local chapter = PANDOC_STATE.input_files[1]
 local slug = chapter:match("([^/]*)%.md$")
@@ -737,13 +738,26 @@ local function row_table(el)
     return table_of(a, aligns, heads, body)
 end
 
--- Charts ------------------------------------------------------------------------------------------
+-- Charts and figures that move --------------------------------------------------------------------
 local alts = {}
+local function shown_figure(el, name)
+    local described = moving.read(name)
+    if not described then
+        return fail("figure " .. name .. ": there is no " .. moving.file_of(name), el.src)
+    end
+    el.src = "figures/" .. name .. ".svg"
+    el.attributes.alt = described.alt
+    el.classes:insert("moving")
+    return el
+end
+
 local function image(el)
     local name = el.src:match("^chart:(.+)$")
     if not name then
+        local figure_name = el.src:match("^figure:(.+)$")
+        if figure_name then return shown_figure(el, figure_name) end
         if not el.src:match("^%a+:") then
-            fail("picture " .. el.src .. ": only chart:NAME can be shown", el.src)
+            fail("picture " .. el.src .. ": only chart:NAME or figure:NAME can be shown", el.src)
         end
         return
     end
