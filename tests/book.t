@@ -24,7 +24,7 @@ for my $tool (qw(pandoc gnuplot)) {
 my $make = $ENV{MAKE} || 'make';
 my $tmp = tempdir(CLEANUP => 1);
 # The small book depends on these files: on no step and no chapter.
-my @small = grep { -f } glob 'book/* plots/style.gp plots/*.awk plots/*.sh';
+my @small = grep { -f } glob 'book/* book/figures/* plots/style.gp plots/*.awk plots/*.sh';
 find({ no_chdir => 1, wanted => sub { push @small, $_ if -f $_ } }, 'tests/book');
 @small = sort @small;
 my @versions = map { version_of($_) } qw(pandoc gnuplot);
@@ -87,7 +87,7 @@ sub edit {
 
 # Files are compared by time, and a second edit within a clock tick must still count.
 # All get one time, not before that of the book's machinery.
-my $machinery = 1 + (sort { $b <=> $a } map { (stat)[9] } glob 'book/* plots/*')[0];
+my $machinery = 1 + (sort { $b <=> $a } map { (stat)[9] } glob 'book/* book/figures/* plots/*')[0];
 sleep 1 while time <= $machinery;
 sub older { utime $machinery, $machinery, @_ }
 
@@ -186,6 +186,11 @@ proved('the small book', \@small, @versions, sub {
     my $start = slurp("$dir/out/book/html/00-start.html") // '';
     has($start, qr{href="01-sum\.html#ch01-the-code"}, 'a link into another chapter');
     has($start, qr{href="01-sum\.html#step-03"}, 'a link to a step');
+    lacks($start, qr{(?:src|href)="(?:https?:)?//}, 'nothing from the network');
+    is(join(' ', $start =~ m{<script defer\s+src="([^"]+)"></script>}g), join(' ', map { "figures/$_.js" } qw(figure addresses fragments swizzle ring)),
+        'a page has the scripts of its figures');
+    has($start, qr{<figure class="moving"(?:(?!</figure>).)*<svg.*?</svg>(?:(?!</figure>).)*<figcaption>\s*The addresses\s+of a warp\.\s*</figcaption></figure>}s,
+        'a figure that moves is drawn into its page');
     has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
     has($start, qr{<math [^>]*display="block"}, 'math is MathML');
 
@@ -240,7 +245,7 @@ proved('the small book', \@small, @versions, sub {
     my $epub = `pandoc -f epub -t html --wrap=none '$dir/out/book/kernel-fusion-workbook.epub' 2>&1`;
     is($?, 0, 'the EPUB can be read') or diag($epub);
     has($epub, qr{3\.0.{1,8}s</span> a call}, 'the EPUB has the figures');
-    is(scalar(() = $epub =~ /<img /g), 5, 'the EPUB shows all the charts, one twice');
+    is(scalar(() = $epub =~ /<img /g), 9, 'the EPUB shows all the charts, one twice, and the figures that move');
     has($epub, qr{Solutions and answers.*__shfl_xor_sync.*had it already}s, 'and has solutions and answers at its end');
     lacks($epub, qr{(?:__shfl_xor_sync|had it already).*Solutions and answers}s, 'only there');
     has($epub, qr{href="#[\w.]*#ch01-solution-2">The solution}, 'to which it leads');
@@ -285,6 +290,7 @@ proved('the small book', \@small, @versions, sub {
     # The commands that make would run if the machinery or a chart were another one.
     my $woven = qr{ \S*tree/01-sum\.json .*-o \S*html/01-sum\.html};
     for my $case (['book/page.html', $woven], ['book/links.lua', $woven], ['book/cuda.xml', $woven],
+        ['book/figures/ring.lua', $woven], ['book/figure.lua', qr{-M figure=ring -M as=states}], ['book/figure.css', qr{as=still .*ring\.svg}],
         ['book/weave.lua', qr/chapter 01-sum/], ['book/rows.lua', qr/chapter 01-sum/], ['book/source.awk', qr/-f \S*source\.awk/],
         ["$dir/plots/03-time.gp", qr/\A(?=(?s:.*)chart 03-time)(?s:.*)chapter 01-sum/], ['plots/style.gp', qr/chart 03-tree/],
         ["$dir/bin/step-03", qr/chapter 01-sum/]) {
@@ -413,6 +419,8 @@ fault('a file that is not there', qr{add\.cuh}, 'sub.cuh',
     qr{^snippet add of \S+sub\.cuh: \S+sub\.cuh does not exist$});
 fault('a chart that is not there', qr/chart:03-time/, 'chart:03-tine',
     qr{^chart 03-tine: there is no \S+/03-tine\.gp$});
+fault('a figure that moves and is not there', qr/chart:03-map/, 'figure:map',
+    qr{^figure map: there is no \S+/figures/map\.lua$});
 fault('a figure without a row', qr/case=D64 variant=tree/, 'case=D65 variant=tree',
     qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
 fault('a figure of another step\'s rows in a file', qr/step=03 device=cpu/, 'step=04 device=cpu',

@@ -45,7 +45,7 @@ sub spew {
 
 # --- The books ------------------------------------------------------------------------------------
 my @versions = map { version_of($_) } $browser, qw(pandoc gnuplot);
-my @small = grep { -f } glob 'book/* plots/style.gp plots/*.awk plots/*.sh';
+my @small = grep { -f } glob 'book/* book/figures/* plots/style.gp plots/*.awk plots/*.sh';
 find({ no_chdir => 1, wanted => sub { push @small, $_ if -f $_ } }, 'tests/book');
 my $small_proof = proof_of('the small book in a browser', [sort @small], @versions);
 my $with_small = !is_proven($small_proof);
@@ -253,7 +253,7 @@ sub sum_of {
 }
 my %proof;
 for my $page (grep { m{^real/} } @pages) {
-    my @shown = $page =~ /\.html$/ ? slurp("$tmp/$page") =~ /\s(?:src|href)="([^"]+\.(?:svg|css))"/g : ();
+    my @shown = $page =~ /\.html$/ ? slurp("$tmp/$page") =~ /\s(?:src|href)="([^"]+\.(?:svg|css|js))"/g : ();
     my $folder = dirname("$tmp/$page");
     $proof{$page} = proof_of("$page in a browser", [], $browser, $versions[0], map { sum_of($_) } "$tmp/$page", map { "$folder/$_" } @shown);
 }
