@@ -1,8 +1,8 @@
-# alt: TFLOP/s against the length S, two panels, D = 64 and D = 128. In each the last rung of step 22, FlashAttention-2 and cuDNN, without a mask. All rise with S and level off. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s against the length S, two panels, D = 64 and D = 128. In each the registers kernel of step 22, FlashAttention-2 and cuDNN, without a mask. All rise with S and level off. A dashed line is the rate of the tensor cores.
 # data: step-22.tsv peers-flash.tsv ceilings.tsv
 load 'plots/style.gp'
 ways = 'e-registers flash-attention-2 cudnn'
-said = "'step 22, e' 'FlashAttention-2' 'cuDNN'"
+said = "'registers kernel' 'FlashAttention-2' 'cuDNN'"
 file(i) = i == 1 ? 'step-22.tsv' : 'peers-flash.tsv'
 got(i, D) = rows(file(i), sprintf('variant=%s B=4 H=8 D=%d causal=0 clock=graph l2=warm', word(ways, i), D), \
     'Sk median_us p5_us p95_us')

@@ -1,4 +1,4 @@
-# alt: TFLOP/s of every candidate of the tuner against the length S, without a mask, two panels, D = 64 and D = 128. The candidates are points, spread over a wide range at each length. A line joins the winners, one the fixed tile of step 22, one FlashAttention-2. Candidates that were refused are red at the bottom, as many as there are: crosses where registers spill, plus signs where shared memory is too small.
+# alt: TFLOP/s of every candidate of the tuner against the length S, without a mask, two panels, D = 64 and D = 128. The candidates are points, spread over a wide range at each length. A line joins the winners, one the candidate with the tile of step 22, one FlashAttention-2. Candidates that were refused are red at the bottom, as many as there are: crosses where registers spill, plus signs where shared memory is too small.
 # data: step-23.tsv tuned-flash.tsv peers-flash.tsv
 load 'plots/style.gp'
 if (!exists('causal')) causal = 0 # 23-field-causal.gp has 1
@@ -9,7 +9,8 @@ tried(D) = rows('step-23.tsv', 'clock=graph l2=warm' . w(D), 'Sk median_us')
 refused(D) = rows('step-23.tsv', 'clock=-' . w(D), 'Sk status') . ' | awk ''!/refused/ { print $1, -99, -99, -99 } \
     /refused/ { spills = /spills/; print $1 * 2 ^ (0.16 * n[$1, spills]++ - 0.3), -99, spills ? 12 : -99, spills ? -99 : 34 }'''
 table(D, us) = rows('tuned-flash.tsv', w(D), 'Sk ' . us)
-peer(D) = rows('peers-flash.tsv', 'variant=flash-attention-2 clock=graph l2=warm' . w(D), 'Sk median_us')
+# FlashAttention-2 at the lengths of the candidates.
+peer(D) = rows('peers-flash.tsv', 'variant=flash-attention-2 clock=graph l2=warm Sk!=1024 Sk!=4096' . w(D), 'Sk median_us')
 rate(S, D, us) = 4e-6 * 4 * 8 * S * S * D / (1 + causal) / us
 set logscale x 2
 set xrange [360:23000]
@@ -36,10 +37,10 @@ do for [p = 1:2] {
          refused(D) using 1:3 with points ls FAILED ps 0.55 notitle, \
          refused(D) using 1:4 with points ls FAILED pt 1 ps 0.55 notitle, \
          keyentry with linespoints ls 1 title 'winner', \
-         keyentry with lines ls 3 title 'the fixed tile', \
+         keyentry with lines ls 3 title 'tile of step 22', \
          keyentry with lines ls 2 title 'FlashAttention-2', \
          keyentry with points pt 7 ps 0.4 lc rgb '#4a5a78' title 'candidate', \
          keyentry with points ls FAILED title 'refused: it spills', \
-         keyentry with points ls FAILED pt 1 title 'refused: no room'
+         keyentry with points ls FAILED pt 1 title 'refused: memory'
 }
 unset multiplot
