@@ -15,19 +15,21 @@ do for [right = 0:1] {
         eval box(x, y, 8 * L, 8 * L, PANEL, SOFT)
         do for [i = 1:7] {
             eval line(x, y + i * L, x + 8 * L, y + i * L, GRID)
-            eval line(x + i * L, y, x + i * L, y + 8 * L, GRID)
+            eval line(x + i * L, y, x + i * L, y + 3 * L, GRID)
+            eval line(x + i * L, y + (m ? 4 : 6) * L, x + i * L, y + 8 * L, GRID)
         }
         eval box(x + 2 * L, y + L, 2 * L, L, ORANGE, ORANGE)
-        eval say(x + 4.2 * L, y + 1.5 * L, 'left', ORANGE, sprintf('b[%d]', m))
-        eval say(x + 4 * L, y + 6.6 * L, 'center', SOFT, sprintf('matrix %d', m))
+        eval right ? say(x + 8 * L + 8, y + 1.5 * L, 'left', ORANGE, sprintf('b[%d]', m)) \
+            : say(x - 8, y + 1.5 * L, 'right', ORANGE, sprintf('b[%d]', m))
+        eval say(x + 4 * L, y + 3.5 * L, 'center', SOFT, sprintf('matrix %d', m))
     }
 }
 eval box(X, Y + 5 * L, 8 * L, L, FAINT, GOOD)
 eval say(X + 4 * L, Y + 5.5 * L, 'center', GOOD, 'named by lane 5')
 do for [low = 0:1] {
-    eval say(X - 8, Y + (8 * low + 3.4) * L, 'right', INK, low ? 'lanes 16–23' : 'lanes 0–7')
-    eval say(X - 8, Y + (8 * low + 4.8) * L, 'right', SOFT, low ? 'keys 8–15' : 'keys 0–7')
-    eval say(X + 16 * L + 6, Y + (8 * low + 3.4) * L, 'left', INK, low ? 'lanes 24–31' : 'lanes 8–15')
+    eval say(X - 8, Y + (8 * low + 3.6) * L, 'right', INK, low ? 'lanes 16–23' : 'lanes 0–7')
+    eval say(X - 8, Y + (8 * low + 5) * L, 'right', SOFT, low ? 'keys 8–15' : 'keys 0–7')
+    eval say(X + 16 * L + 6, Y + (8 * low + 3.6) * L, 'left', INK, low ? 'lanes 24–31' : 'lanes 8–15')
 }
 eval say(X + 8 * L, Y + 16 * L + 16, 'center', ORANGE, 'lane 5 gets row 1, columns 2 and 3, of every matrix:')
 eval say(X + 8 * L, Y + 16 * L + 34, 'center', ORANGE, 'b[0], b[1] for keys 0–7, and b[2], b[3] for keys 8–15')

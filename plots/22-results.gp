@@ -3,7 +3,7 @@
 drawing = 300
 load 'plots/style.gp'
 L = 14
-X = 96
+X = 86
 Y = 48
 eval say(X + 8 * L, 12, 'center', INK, '{/:Bold 16 queries, 16 keys: two results side by side}')
 do for [right = 0:1] {
@@ -14,12 +14,13 @@ do for [right = 0:1] {
     do for [i = 1:7] { eval line(x + i * L, Y, x + i * L, Y + 16 * L, GRID) }
     do for [low = 0:1] {
         eval box(x + 2 * L, Y + (8 * low + 1) * L, 2 * L, L, ORANGE, ORANGE)
-        eval say(x + 4.2 * L, Y + (8 * low + 1.5) * L, 'left', ORANGE, sprintf('[%d], [%d]', 2 * low, 2 * low + 1))
+        eval right ? say(x + 8 * L + 8, Y + (8 * low + 1.5) * L, 'left', ORANGE, sprintf('[%d], [%d]', 2 * low, 2 * low + 1)) \
+            : say(x - 8, Y + (8 * low + 1.5) * L, 'right', ORANGE, sprintf('[%d], [%d]', 2 * low, 2 * low + 1))
     }
 }
-eval say(X - 8, Y + 1.5 * L, 'right', ORANGE, 'row 1')
-eval say(X - 8, Y + 9.5 * L, 'right', ORANGE, 'row 9')
+eval say(X - 8, Y + 2.8 * L, 'right', SOFT, 'row 1')
+eval say(X - 8, Y + 10.8 * L, 'right', SOFT, 'row 9')
 eval say(X + 3 * L, Y + 16 * L + 13, 'center', SOFT, '2, 3')
 eval say(X + 11 * L, Y + 16 * L + 13, 'center', SOFT, '10, 11')
-eval say(X + 16 * L + 6, Y + 5 * L, 'left', INK, 'lane 5')
+eval say(X + 16 * L + 8, Y + 2.8 * L, 'left', SOFT, 'of lane 5')
 plot NaN notitle
