@@ -8,16 +8,15 @@
  * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and remove,
  *          one per rung, the causes of their waiting: operands from device memory, bank conflicts,
  *          loads that are waited for, P's way through shared memory. A rung is a file, a to e.
- * Predict  The accesses to shared memory and L1 cache, in wavefronts, set the pace. For a tile of
- *          64 queries and 64 keys at D = 64 they are 5120 in a, 5376 in b, 896 in c, 640 in d and
- *          512 in e. So b gains nothing: each block loads K and V once and not four times, but
- *          eight lanes share each bank. c is 6 times as fast as b, d 1.4 times as fast as c, and e
- *          1.25 times as fast as d.
- * Outcome  a and b as predicted. From c on each rung gains, but less than predicted, as warps wait
- *          and no unit is busy all the time. The swizzle (c) gains most. Copies in flight (d) gain
- *          by a shorter wait for memory, P in registers (e) by a shorter wait for shared memory. At
- *          D = 128 the compiler lacks two registers for e, and reloads both per tile. The last rung
- *          is level with FlashAttention-2, and far from Hopper's own instructions.
+ * Predict  The accesses to shared memory and L1 cache, in wavefronts, set the pace: per tile of 64
+ *          keys at D = 64 they are 5120 in a, 5376 in b, 896 in c, 640 in d and 512 in e. So b
+ *          gains nothing: a block loads K and V once and not four times, but eight lanes share each
+ *          bank. c is 6 times as fast as b, d 1.4 times as fast as c, e 1.25 times as fast as d.
+ * Outcome  a and b as predicted. From c on each rung gains less than predicted, as warps wait and
+ *          no unit is busy all the time. The swizzle (c) gains most. Copies in flight (d) gain by a
+ *          shorter wait for memory, P in registers (e) by a shorter wait for shared memory. At D =
+ *          128 the compiler lacks two registers for e, and reloads both per tile. The last rung is
+ *          level with FlashAttention-2, and far from Hopper's own instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"

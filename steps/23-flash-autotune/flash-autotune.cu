@@ -11,13 +11,12 @@
  * Predict  The log gained 7 to 14 % over one fixed tile. A warp with 32 queries reads each tile of
  *          keys half as often from shared memory: then products take the most cycles, and the gain
  *          is 1.33 times at most. 32 win where there are enough blocks, at long S, and 16 win at
- *          short S. A third stage gains nothing. D = 128 runs out of registers before it runs out
- *          of shared memory.
- * Outcome  At long S winners have 32 queries per warp, except for D = 128 under a mask. Over the
- *          last rung of step 22 they gain 5 to 11 % without a mask, from S = 2048 on; with a mask,
- *          or at short S, that rung is hard to beat. Stages matter by the shared memory that they
- *          take. Three tiles are refused at D = 128, all but one for registers. Each length has its
- *          own winner, and others come close. One kernel was fast, and wrong, in its first form.
+ *          short S. A third stage gains nothing. D = 128 runs out of registers first.
+ * Outcome  At long S winners have 32 queries per warp, except for D = 128 under a mask. Without a
+ *          mask they gain over the last rung of step 22 about what the log says; with a mask, or at
+ *          short S, that rung is hard to beat. Stages matter by the shared memory that they take.
+ *          Three tiles are refused at D = 128, all but one for registers. Each length has its own
+ *          winner, and others come close. One kernel was fast, and wrong, in its first form.
  */
 #include "cuda/flash_rows.cuh"
 #include "cuda/flash_tiles.cuh"
