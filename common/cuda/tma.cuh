@@ -53,8 +53,9 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier)
 }
 
 // Waits until the phase of this parity is complete: 0 for the first, third and so on, 1 for the
-// others. The phase before the first counts as complete, and has parity 1. A thread that waits for
-// a phase two ahead of the present one waits forever, or not at all.
+// others. The phase before the first counts as complete, and has parity 1. Right only if the phase
+// meant is the one in progress or the one before it: a parity tells a phase from its neighbours
+// only.
 static __device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity)
 {
     asm volatile("{\n"

@@ -2,7 +2,7 @@
  *
  * Each lane loads the halves that mma takes from that lane. P goes through shared memory, as a
  * matrix that is written and read again. (Each lane reads only what it has written itself, which
- * leads to rung e.) */
+ * leads to the registers kernel.) */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
