@@ -53,10 +53,10 @@ like($r{out}, qr/^saved - paid = 3\.75 us: fusing pays; 100\.00 us become 96\.25
 is(term($r{out}, "paid"), "0.00", "what is hidden saves nothing");
 %r = rule("exp=64e3 was=5");
 is(term($r{out}, "paid"), "-3.00", "what is cheaper in the new place does");
-%r = rule("sms=1 exp=64e3 from-l2=1e7");
-is(term($r{out}, "exp"), "4.00", "on one multiprocessor of two it takes twice the time");
+%r = rule("sms=1 exp=64e3 fma=3e6 from-l2=1e7");
+is(term($r{out}, "exp") . term($r{out}, "fma"), "4.004.00", "on one multiprocessor of two work takes twice the time");
 is(term($r{out}, "from-l2"), "1.00", "but the L2 is as fast");
-# 8 + 0 S against (S / 100) 2: until S = 400; the other way round from there on.
+# 8 us saved and S / 50 us paid are level at S = 400; then with both exchanged.
 %r = rule("S=50 launches=4 m=S/100 exp=64e3");
 like($r{out}, qr/^It pays up to S = 399\.$/m, "where the verdict changes");
 %r = rule("S=50 launches=S/100 exp=8*32e3");

@@ -652,7 +652,7 @@ static void measure_copies(void)
     CUDA_CHECK(cudaFree(c.to));
 }
 
-/* What one multiprocessor does in a cycle. The first run of a kernel loads its code, and does not
+/* The work of one multiprocessor per cycle. The first run of a kernel loads its code, and does not
  * count. */
 static void measure_cycles(bool has_mma)
 {

@@ -173,7 +173,7 @@ function line(name, count, by, us, where) {
     printf "  %-12s %24s  %-21s %9.2f us%s\n", name, count, by, us, (where == "" ? "" : "  " where)
 }
 
-# What is saved less what is paid, in us.
+# The us saved less those paid.
 function balance(say,   i, us, goes, once, again, seen) {
     if (say) print "what goes"
     for (i = 1; i <= n_units; i++)
