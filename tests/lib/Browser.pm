@@ -6,8 +6,9 @@ use warnings;
 use JSON::PP;
 use POSIX qw(dup2);
 
-my %code_of = (Tab => 9, Enter => 13, " " => 32, End => 35, Home => 36, ArrowLeft => 37, ArrowRight => 39);
-my %text_of = (Enter => "\r", " " => " ");
+my %code_of = (Tab => 9, Enter => 13, Escape => 27, " " => 32, End => 35, Home => 36, ArrowLeft => 37, ArrowUp => 38,
+    ArrowRight => 39, ArrowDown => 40);
+my %text_of = (Enter => "\r", " " => " ", map { $_ => $_ } 'a' .. 'z', '/');
 
 # The folder is for the browser's own files. It runs as root in CI, hence no sandbox.
 sub new {
@@ -84,7 +85,7 @@ sub value {
 sub press {
     my ($self, $key, $times) = @_;
     for (1 .. $times // 1) {
-        my %event = (key => $key, code => $key eq ' ' ? 'Space' : $key, windowsVirtualKeyCode => $code_of{$key});
+        my %event = (key => $key, code => $key eq ' ' ? 'Space' : $key, windowsVirtualKeyCode => $code_of{$key} // ord uc $key);
         $self->ask('Input.dispatchKeyEvent', type => 'keyDown', %event, $text_of{$key} ? (text => $text_of{$key}) : ());
         $self->ask('Input.dispatchKeyEvent', type => 'keyUp', %event);
     }
