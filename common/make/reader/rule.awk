@@ -119,14 +119,14 @@ function value(name,   kept, outer, x) {
 }
 
 # --- The device -----------------------------------------------------------------------------------------
-function read_rates(device,   path, line, cells, found, list, command) {
+function read_rates(device,   path, read, cells, found, list, command) {
     if (device !~ /^[a-z0-9-]+$/) device = "-"
     path = "build/data/" device "/ceilings.tsv"
-    if ((getline line <path) < 0) path = "plots/data/" device "/ceilings.tsv"
+    if ((getline read <path) < 0) path = "plots/data/" device "/ceilings.tsv"
     else close(path)
-    while ((getline line <path) > 0) {
-        split(line, cells, "\t")
-        if (line !~ /^#/ && cells[2] + 0 > 0) {
+    while ((getline read <path) > 0) {
+        split(read, cells, "\t")
+        if (read !~ /^#/ && cells[2] + 0 > 0) {
             rate[cells[1]] = cells[2] + 0
             found = 1
         }
@@ -136,8 +136,8 @@ function read_rates(device,   path, line, cells, found, list, command) {
         return
     }
     command = "ls plots/data/*/ceilings.tsv"
-    while ((command | getline line) > 0) {
-        split(line, cells, "/")
+    while ((command | getline read) > 0) {
+        split(read, cells, "/")
         list = list (list == "" ? "" : " or ") cells[3]
     }
     fail("device=" text["device"] ": no ceilings are recorded of it; " list " is right")
