@@ -1,8 +1,8 @@
-# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward with attention alone, RoPE as one kernel and RoPE inside attention, backward with the last two. At D = 128 attention alone is highest, RoPE as one kernel lies below it and meets it at long S, and both come down to the dashed line at 1. RoPE inside attention begins beside RoPE as one kernel and falls below 1 at long S, backward earlier than forward. Thin lines are RoPE as one kernel and inside attention at D = 64.
+# alt: How many times as fast as RoPE op by op and attention three variants are, against the length S on a logarithmic axis, two panels: forward with attention alone, one RoPE kernel and the fused kernel, backward with the last two. At D = 128 attention alone is highest, one RoPE kernel lies below it and meets it at long S, and both come down to the dashed line at 1. The fused kernel begins beside one RoPE kernel and falls below 1 at long S, backward earlier than forward. Thin lines are one RoPE kernel and the fused kernel at D = 64.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'one-kernel fused attention'
-said = "'one RoPE kernel' 'fused' 'attention alone'"
+said = "'one RoPE kernel' 'fused kernel' 'attention alone'"
 n = words(ways)
 of(pass, i, D) = rows('step-32.tsv', sprintf('variant=%s D=%d clock=graph l2=warm', word(ways, i), D), \
     'Sk ratio ratio_p5 ratio_p95 case') . ' | grep ' . pass
@@ -13,7 +13,7 @@ set logscale y
 set xrange [360:185000]
 set xtics ('512' 512, '4k' 4096, '32k' 32768)
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
-set label 98 'time of op by op / this' at screen 0.03, 0.59 center rotate by 90 font ',13' textcolor rgb INK
+set label 98 'times as fast as op by op' at screen 0.03, 0.59 center rotate by 90 font ',13' textcolor rgb INK
 set label 97 'S' at screen 0.56, 0.235 center font ',13' textcolor rgb INK
 set key at screen 0.55, 0.005 bottom center maxrows 3 samplen 2.2 width 0
 # Both panels have the same scale.
@@ -39,7 +39,7 @@ do for [p = 1:2] {
          for [i = 1:m] of(pass, i, 128) using 1:2:3:4 with yerrorlines ls i notitle, \
          for [i = 1:n] keyentry with linespoints ls i title word(said, i), \
          keyentry with linespoints ls 11 title 'thin: D = 64', \
-         keyentry with lines ls LIMIT title 'op by op'
+         keyentry with lines ls LIMIT title 'RoPE op by op'
     do for [i = 97:99] { unset label i }
     unset key
 }

@@ -1,4 +1,4 @@
-# alt: Time of RoPE op by op and attention over that of the fused kernel against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, one the best of the small tiles that the log proposed, one the best of all tiles, one the best with fewer registers, one the best with tables in shared memory. At D = 64 all lie together and come down to about the dashed line at 1. At D = 128 all fall below it, where fusing loses: small tiles first and farthest; the best of all tiles and fewer registers stay nearest to 1.
+# alt: How many times as fast as RoPE op by op and attention the fused kernel is, against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, one the best of the small tiles that the log proposed, one the best of all tiles, one the best of the ways to have fewer registers, one the best with tables in shared memory. At D = 64 all lie together and come down to about the dashed line at 1. At D = 128 all fall below it, where fusing loses: small tiles first and farthest; the best of all tiles and fewer registers stay nearest to 1.
 # data: step-33.tsv step-34.tsv step-35.tsv
 load 'plots/style.gp'
 # The largest ratio at each length, of the variants that the pattern names.
@@ -6,7 +6,7 @@ best(step, D, names) = rows(sprintf('step-%d.tsv', step), sprintf('clock=graph l
     sprintf(" | awk '$2 ~ /^(%s)$/ && $3 > most[$1] { most[$1] = $3 } END { for (S in most) print S, most[S] }' | sort -n", names)
 steps = '34 33 33 34 35'
 names = 'fused tile:m(32|64)-.* tile:.* fused-.* staged.*'
-said = "'step 32' 'small tiles' 'any tile' registers tables"
+said = "'step 32' 'small tiles' 'any tile' 'registers' 'tables'"
 set logscale xy 2
 set ytics ('0.25' 0.25, '0.35' 0.35, '0.5' 0.5, '0.7' 0.7, '1' 1, '1.4' 1.4, '2' 2, '2.8' 2.8, '4' 4, '5.6' 5.6, '8' 8)
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
@@ -31,7 +31,7 @@ do for [p = 1:2] {
     set lmargin at screen (p == 1 ? 0.165 : 0.52)
     set rmargin at screen (p == 1 ? 0.48 : 0.965)
     if (p == 1) {
-        set ylabel 'time op by op / fused' offset 1.4, 0
+        set ylabel 'times as fast as op by op' offset 1.4, 0
         set xrange [400:10500]
         set xtics ('512' 512, '2k' 2048, '8k' 8192)
     } else {

@@ -10,13 +10,14 @@
  *          again. Rivals are RoPE op by op, RoPE as one kernel, and the same attention alone. Then
  *          the causes of its cost one after the other, by kernels that do a part of its work.
  * Predict  Most of the win at S = 512 is launches: against one kernel little is left. A key is
- *          rotated S / 256 + 1/2 times, so the loss grows with S and ends at 0.7 of the speed of
- *          attention alone, as both then grow alike. Tables have as many bytes as k and v: reading
- *          them costs more than rotation. Backward loses less: a tile has five products, not two.
+ *          rotated S / 256 + 1/2 times, so the loss grows with S and ends at 0.75 of the speed of
+ *          attention alone, as both then grow alike: 512 cycles of shared memory beside 1536 of
+ *          products. Tables have as many bytes as k and v: reading them costs more than rotation.
+ *          Backward loses less: a tile has five products, not two.
  * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Compared
- *          with attention alone fusing loses as much at every length; what shrinks is its saving.
- *          Of that loss angles are more than half, the way through registers is more than a third,
- *          arithmetic nothing. The backward pass loses less at D = 64, and as much at D = 128.
+ *          with attention alone fusing loses as much at every length, 0.8; what shrinks is the share
+ *          of what it saves. Angles are more than half of that loss, the way through registers more
+ *          than a third, arithmetic nothing. Backward loses less at D = 64, and as much at D = 128.
  */
 #include "backward.cuh"
 #include "causes.cuh"
@@ -84,6 +85,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int first = 0; first < visible; first += KEYS) {
         const int next = first + KEYS;
         const uint32_t stage = first / KEYS % 2 * TILE;
+        // snippet: rotate
         copy_async_wait<0>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (next < visible) {
@@ -104,6 +106,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
         __syncthreads(); // all of it is rotated
         // end solution: rotate
+        // end snippet: rotate
 
         float s[STRIPS][KEYS / 8][4] = {};
         warp_add_qk<D, KEYS, STRIPS>(s, q_tile, warp_row, k_tiles + stage, qv_lane, k_lane);

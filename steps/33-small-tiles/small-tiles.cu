@@ -14,7 +14,7 @@
  *          twice as long, and 256 rows four fifths. One more stage gains nothing: the wait is for
  *          the tables, which are in no stage. Small tiles win only at D = 64, S = 512, where 128
  *          rows leave multiprocessors without a block.
- * Outcome  Small tiles lose more than predicted: half of the products hide half as much rotation.
+ * Outcome  Small tiles lose more than predicted: a rotation costs more beside half of the products.
  *          256 rows gain a little from 16384 on, and lose to op by op. One more stage costs a block
  *          at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
  */
@@ -81,6 +81,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
     COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
     for (int first = 0; first < visible; first += KEYS) {
+        // snippet: ring
         const int next = first + AHEAD * KEYS;
         uint32_t stage = 0;
         uint32_t next_stage = 0;
@@ -103,6 +104,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
         }
         copy_async_commit();
+        // end snippet: ring
         rotate_tile<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2, cosine, sine, first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
         __syncthreads(); // all of it is rotated

@@ -189,6 +189,7 @@ static __device__ __forceinline__ void rotate_overwritten(__half *tile, const fl
 }
 // end snippet: overwritten
 
+// snippet: chunks
 // One row of a thread after the other: at most four pairs and their angles are alive.
 template <int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *cosine,
@@ -218,6 +219,7 @@ static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *
         COUNT("element rotations", first + i + own.row < S ? 8 : 0);
     }
 }
+// end snippet: chunks
 
 template <way WAY, int D, int ROTATED, int THREADS>
 static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,

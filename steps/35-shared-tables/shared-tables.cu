@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
             load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
+        // snippet: staged
         // solution: staged -- rotate this tile, and load the next table once its place is free
         // hint: Where does the next table go, with two tables and with one, and which threads may
         //     still read what is there now? This decides whether load_table stands in front of the
@@ -116,6 +117,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
         }
         // end solution: staged
         copy_async_commit();
+        // end snippet: staged
 
         float s[STRIPS][KEYS / 8][4] = {};
         warp_add_qk<D, KEYS, STRIPS>(s, q_tile, warp_row, k_tiles + stage, qv_lane, k_lane);
