@@ -307,7 +307,7 @@ static const kf_question questions[] = {
      .over = "fused-overwritten"},
     {.text =
          "At D = 128, S = 65536, how many times as fast as fused-overwritten is fused-warps, with "
-         "16 queries a warp in place of 32?",
+         "16 queries per warp in place of 32?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "fused-overwritten",

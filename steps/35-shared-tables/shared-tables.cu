@@ -86,13 +86,13 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     for (int first = 0; first < visible; first += KEYS) {
         const int next = first + KEYS;
         const uint32_t stage = first / KEYS % 2 * TILE;
+        // snippet: staged
         copy_async_wait<0>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (next < visible) {
             load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
-        // snippet: staged
         // solution: staged -- rotate this tile, and load the next table once its place is free
         // hint: Where does the next table go, with two tables and with one, and which threads may
         //     still read what is there now? This decides whether load_table stands in front of the
