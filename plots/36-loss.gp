@@ -1,9 +1,9 @@
-# alt: Time lost against the length up to which is fused, D = 128: for every crossover from never to always two lines, what is lost at the worst length and on average over the lengths, against the faster of the two ways at each length. A dashed upright line marks the log's crossover of 4096, others that of the tuner's table of each device that has one.
+# alt: How many times as fast the faster way is as the chosen one, against the length up to which fused is chosen, D = 128. Two lines: at the worst of the lengths, and on average over all lengths. Both are lowest for a crossover at 8192, and rise faster to its left than to its right. A dashed upright line marks the log's crossover of 4096, others that of the tuner's table of each device that has one.
 # data: step-36.tsv tuned-dispatch.tsv
 load 'plots/style.gp'
 NEVER = 200
 both = rows('step-36.tsv', 'clock=graph l2=warm D=128', 'Sk variant median_us')
-# For each crossover: its loss at the worst length and on average, in per cent.
+# For each crossover: the speed of the faster way over the chosen one, at the worst length and on average.
 losses = both . sprintf(' | awk ''$2 ~ /^way:/ { us[$1, $2 ~ /fused/] = $3; if (!seen[$1]++) S[++n] = $1 } \
     END { \
         for (c = 0; c <= n; c++) { \
@@ -14,7 +14,7 @@ losses = both . sprintf(' | awk ''$2 ~ /^way:/ { us[$1, $2 ~ /fused/] = $3; if (
                 sum += lost; \
                 if (lost > worst) worst = lost \
             } \
-            print c ? S[c] : %d, 100 * worst, 100 * sum / n \
+            print c ? S[c] : %d, 1 + worst, 1 + sum / n \
         } \
     }'' | sort -n', NEVER)
 # The greatest length that a device's table fuses.
@@ -25,8 +25,8 @@ set logscale x 2
 set xrange [150:170000]
 set xtics ('never' NEVER, '512' 512, '2k' 2048, '8k' 8192, '32k' 32768, '128k' 131072)
 set xlabel 'fused up to S'
-set ylabel 'time lost, %'
-set yrange [0:*]
+set ylabel 'faster way over the chosen one'
+set yrange [1:*]
 set key at screen 0.55, 0.01 bottom center maxrows 1 samplen 2.2 width 0
 set bmargin at screen 0.24
 set arrow 1 from 4096, graph 0 to 4096, graph 1 nohead lc rgb INK dt (5, 4) lw 1

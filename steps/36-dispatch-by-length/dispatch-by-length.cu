@@ -14,9 +14,9 @@
  *          off by a factor of two loses a quarter of the time in between. And one kernel in front
  *          is as fast as either way at most lengths, without a crossover that may be wrong.
  * Outcome  The two cross between 8192 and 12288 at D = 128, later than in the log, and at D = 64
- *          not at all up to 8192. The log's crossover loses a sixth at worst, less than predicted:
- *          near a crossing both ways take about the same time. But one kernel is ahead of both at
- *          nearly every length: a choice between two ways that lose is no remedy.
+ *          not at all up to 8192. At 6144 the faster way is 1.16 times as fast as the choice by the
+ *          log's crossover, just beyond 4096 it must be nearly 1.35 times. But one kernel is ahead
+ *          of both at every length but 512: a dispatch cannot be faster than its faster way.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_then_attention.cuh"
