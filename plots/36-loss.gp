@@ -26,7 +26,9 @@ set xrange [150:170000]
 set xtics ('never' NEVER, '512' 512, '2k' 2048, '8k' 8192, '32k' 32768, '128k' 131072)
 set xlabel 'fused up to S'
 set ylabel 'faster way over the chosen one'
-set yrange [1:*]
+set logscale y
+set yrange [0.97:4]
+set ytics (1, 1.1, 1.25, 1.5, 2, 3)
 set key at screen 0.55, 0.01 bottom center maxrows 1 samplen 2.2 width 0
 set bmargin at screen 0.24
 set arrow 1 from 4096, graph 0 to 4096, graph 1 nohead lc rgb INK dt (5, 4) lw 1

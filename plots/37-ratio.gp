@@ -8,7 +8,7 @@ at(pass, S) = sprintf('case=%s-D128-S%d l2=warm clock=%s ', pass, S, clock(S))
 ours(variant, pass, S) = real(cell('step-37.tsv', at(pass, S) . 'variant=' . variant, 'median_us'))
 peer(variant, pass, S) = real(cell('peers-long.tsv', at(pass, S) . 'step=37 variant=' . variant, 'median_us'))
 rivals = 'op-by-op one-kernel compiled-cudnn eager-flash-attention-2'
-said = "'op by op' 'one kernel' 'compiled RoPE + cuDNN' 'eager RoPE + FlashAttention-2'"
+said = "'op by op' 'one kernel' 'compiled + cuDNN' 'eager + FA-2'"
 style = '6 3 2 4'
 over(i, pass, S) = (i > 2 ? peer(word(rivals, i), pass, S) : ours(word(rivals, i), pass, S)) / \
     ours('rotate-k-once', pass, S)
