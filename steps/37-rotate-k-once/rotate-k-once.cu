@@ -15,8 +15,8 @@
  *          rotated in the kernel as well (fused): three warps are too few, and all others wait for
  *          them.
  * Outcome  Ahead of compiled RoPE + cuDNN at every length, in both passes; ahead of op by op and of
- *          one kernel too, or level with them. Queries cost two to three times the cycles that their
- *          wavefronts need, so short rows miss the limit. Fused is slower than one kernel everywhere.
+ *          one kernel too, or level with them. Queries cost two to three times the cycles that
+ *          their wavefronts need, so short rows miss the limit. Fused is slower than one kernel.
  */
 #include "a-keys-once.cuh"
 #include "b-queries-inside.cuh"
