@@ -90,7 +90,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make exactness           record how exact each variant is, the most of 100 seeds
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
-  make step-05 profile     what ncu says of its kernels on the GPU;  make profile: those of every step
+  make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of all steps
   make messages            every message, rule and exit code there is, with what is right
   make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
