@@ -2,8 +2,8 @@
 # Opens every page of the book in a browser, at phone and desktop width, light and dark, and
 # measures it: nothing wider than the window, no picture or link broken, text readable against what
 # is behind it, math and code really shown. The charts are opened too. Pages with planted faults are
-# measured in the same run and must be found out. What has passed on the same bytes, a page with its charts and its
-# style or the small book, is not opened again; links are followed on every page.
+# measured in the same run and must be found out. What has passed on the same bytes, a page with its charts, its
+# scripts and its style or the small book, is not opened again; links are followed on every page.
 use strict;
 use warnings;
 use File::Basename qw(dirname);
