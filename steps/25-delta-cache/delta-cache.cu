@@ -12,8 +12,8 @@
  *          by the products, so the gain is small, as the log says: a few per cent of the whole.
  * Outcome  The gain is five per cent at D = 64, nine at D = 128. At D = 128 most of it is
  *          wavefronts: dkv's kernel no longer reads tiles of o and dO for the sums. A separate
- *          kernel for delta costs as much as it saves dq's kernel. At D = 128 a tile that did not
- *          fit beside o gains a little more.
+ *          kernel for delta costs at least what it saves dq's kernel. At D = 128 two blocks, which
+ *          did not fit beside o, gain a little more.
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
@@ -311,15 +311,16 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "In case small-D128 (1 head of 128 queries and keys), how many times as many wavefronts "
-         "do reference-log's shared loads take as by-dq's, in both kernels?",
+    {.text = "In case small-D128 (1 head of 128 queries and keys), the loads from shared memory of "
+             "both kernels together: how many times as many wavefronts has reference-log (delta in "
+             "both) as by-dq (dq stores delta)?",
      .figure = "shared_ld_wavefronts",
      .case_name = "small-D128",
      .variant = "reference-log",
      .over = "by-dq"},
     {.text =
-         "At D = 128, S = 8192, without a mask, how many times as fast as reference-log is by-dq?",
+         "At D = 128, S = 8192, without a mask, how many times as fast as reference-log (delta in "
+         "both) is by-dq (dq stores delta)?",
      .figure = "ratio",
      .case_name = "D128-S8192",
      .variant = "by-dq"},
