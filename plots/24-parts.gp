@@ -1,4 +1,4 @@
-# alt: Stacked bars of the time of the log's two kernels at S = 2048, D = 64 and D = 128, in percent: kernel dq with three products, kernel dkv with four. A dashed line marks three sevenths, what the products alone would give to kernel dq; in each bar a dotted line marks what the wavefronts would give to it, less than that. The first kernel ends between the two lines at D = 64, near the dotted one, and before the dotted one at D = 128.
+# alt: Stacked bars of the time of the log's two kernels at S = 2048, D = 64 and D = 128, in percent: dq kernel with three products, dkv kernel with four. A dashed line marks three sevenths, what the products alone would give to dq kernel; in each bar a dotted line marks what the wavefronts would give to it, less than that. The first kernel ends between the two lines at D = 64, near the dotted one, and before the dotted one at D = 128.
 # data: step-24-profile.tsv
 load 'plots/style.gp'
 f = 'step-24-profile.tsv'
@@ -25,6 +25,6 @@ set arrow 2 from 100 * 896.0 / 2432, first 0.6 to 100 * 896.0 / 2432, first 1.4 
 set arrow 3 from 100 * 1792.0 / 4736, first 1.6 to 100 * 1792.0 / 4736, first 2.4 nohead lw 2 lc rgb PANEL dt (2, 2) front
 colours = '#0a5ea8 #c2480a'
 plot for [i = 1:2] $all using ($2 == i ? ($3 + $4) / 2 : NaN):1:3:4:($1 - 0.34):($1 + 0.34) \
-         with boxxyerror lc rgb word(colours, i) title word("'kernel dq' 'kernel dkv'", i), \
+         with boxxyerror lc rgb word(colours, i) title word("'dq kernel' 'dkv kernel'", i), \
      keyentry with lines ls LIMIT title '3 products of 7', \
      keyentry with lines lw 2 lc rgb SOFT dt (2, 2) title 'by wavefronts'

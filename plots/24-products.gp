@@ -1,4 +1,4 @@
-# alt: How the products hang together. S = Q K^T leads to P = exp(S - lse), and P to the product dV = P^T dO. The product dP = dO V^T and P lead to dS = P (dP - delta), element by element, and dS to the products dK = dS^T Q and dQ = dS K. Below, which kernel makes which products: kernel dq makes S, dP and dQ, three; kernel dkv makes S, dP, dV and dK, four; so S and dP are made twice. One pass makes all five once.
+# alt: How the products hang together. S = Q K^T leads to P = exp(S - lse), and P to the product dV = P^T dO. The product dP = dO V^T and P lead to dS = P (dP - delta), element by element, and dS to the products dK = dS^T Q and dQ = dS K. Below, which kernel makes which products: dq kernel makes S, dP and dQ, three; dkv kernel makes S, dP, dV and dK, four; so S and dP are made twice. One pass makes all five once.
 # data: none
 drawing = 290
 load 'plots/style.gp'
@@ -23,7 +23,7 @@ eval arrow(346, 90, 346, 116, INK)
 
 # The kernels that compute each product; a product of two kernels is computed twice.
 which = 'S dP dV dK dQ'
-kernels = "'kernel dq' 'kernel dkv' 'one pass'"
+kernels = "'dq kernel' 'dkv kernel' 'one pass'"
 makes = '11001 11110 11111'
 do for [i = 1:3] {
     y = 168 + (i - 1) * 32

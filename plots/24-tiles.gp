@@ -1,4 +1,4 @@
-# alt: The matrix of scores as four by four tiles, drawn twice: a row for the queries of a block, a column for its keys. The six tiles above the diagonal are grey: under a causal mask nobody computes them. Left, kernel dq: a block owns a row of tiles and visits them from left to right. Its Q, dO, O, lse and delta stay, tiles of K and V come by, and dQ is written once. The rows have 1, 2, 3 and 4 tiles. Right, kernel dkv: a block owns a column and visits its tiles from the diagonal down. Its K and V stay, tiles of Q, dO, O and lse come by, and dK and dV are written once. The columns have 4, 3, 2 and 1 tiles.
+# alt: The matrix of scores as four by four tiles, drawn twice: a row for the queries of a block, a column for its keys. The six tiles above the diagonal are grey: under a causal mask nobody computes them. Left, dq kernel: a block owns a row of tiles and visits them from left to right. Its Q, dO, O, lse and delta stay, tiles of K and V come by, and dQ is written once. The rows have 1, 2, 3 and 4 tiles. Right, dkv kernel: a block owns a column and visits its tiles from the diagonal down. Its K and V stay, tiles of Q, dO, O and lse come by, and dK and dV are written once. The columns have 4, 3, 2 and 1 tiles.
 # data: none
 drawing = 332
 load 'plots/style.gp'
@@ -25,7 +25,7 @@ do for [i = 0:3] {
     }
 }
 
-# Row 2 of kernel dq.
+# Row 2 of dq kernel.
 eval queries(L, 2, FAINT, GOOD)
 eval in_queries(L, 2, GOOD)
 do for [j = 0:2] {
@@ -38,7 +38,7 @@ eval arrow(L + 3 * T, TOP + 2.5 * T, L + 4 * T + 14, TOP + 2.5 * T, GREEN)
 eval box(L + 4 * T + 14, TOP + 2 * T, T, T, PANEL, GREEN)
 eval say(L + 4.5 * T + 14, TOP + 2.5 * T, 'center', GREEN, 'dQ')
 
-# Column 1 of kernel dkv.
+# Column 1 of dkv kernel.
 eval keys(R, 1, FAINT, GOOD)
 eval in_keys(R, 1, GOOD)
 do for [i = 1:3] {
@@ -55,12 +55,12 @@ do for [i = 0:1] {
 
 do for [half = 0:1] {
     x = half ? R - 6 - T : L - 6 - T
-    eval say(x, 13, 'left', INK, half ? '{/:Bold kernel dkv}' : '{/:Bold kernel dq}')
+    eval say(x, 13, 'left', INK, half ? '{/:Bold dkv kernel}' : '{/:Bold dq kernel}')
     eval say(x, 31, 'left', INK, half ? 'a block: keys, a column' : 'a block: queries, a row')
     eval say(x, 242, 'left', GOOD, half ? 'stay: K, V' : 'stay: Q, dO, lse, delta')
     eval say(x, 260, 'left', ORANGE, half ? 'come by: Q, dO, O, lse' : 'come by: K, V')
     eval say(x, 278, 'left', GREEN, half ? 'written once: dK, dV' : 'written once: dQ')
-    eval say(x, 296, 'left', INK, half ? 'delta: made for each tile' : 'delta: made once a row')
-    eval say(x, 314, 'left', SOFT, half ? 'tiles a column: 4, 3, 2, 1' : 'tiles a row: 1, 2, 3, 4')
+    eval say(x, 296, 'left', INK, half ? 'delta: made for each tile' : 'delta: made once per row')
+    eval say(x, 314, 'left', SOFT, half ? 'tiles per column: 4, 3, 2, 1' : 'tiles per row: 1, 2, 3, 4')
 }
 plot NaN notitle
