@@ -1,4 +1,4 @@
-# alt: Bars of TFLOP/s at S = 8192 in four groups, D = 64 and 128, each without and with a causal mask. In each group stand two kernels that both compute delta, as the log's do, two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. Flops are those of five products for all. One dashed line is the rate of the tensor cores, a dotted one five sevenths of it, the most that seven products can reach.
+# alt: Bars of TFLOP/s at S = 8192 in four groups, D = 64 and 128, each without and with a causal mask. In each group stand two kernels that both compute delta, two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. Flops are those of five products for all. One dashed line is the rate of the tensor cores, a dotted one five sevenths of it, the most that seven products can reach.
 # data: step-25.tsv step-26.tsv peers-flash-backward.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192

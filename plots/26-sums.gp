@@ -1,11 +1,11 @@
-# alt: Left, a tile of dQ, 16 rows of 8 elements. Lane 5 has four of them: two neighbours in row 1 and two in row 9. Element 0 of all 32 lanes is shaded: every second element of rows 0 to 7. Right above, the memory of the scalar kernel, rows one below the other: one atomicAdd of the warp touches eight rows, and in each every second float of 32 bytes, eight wavefronts for 32 floats. Right below, the memory of the vector kernel: lane after lane, four floats each, four lines of 128 bytes; one red.v4 of the warp adds to all of them, four wavefronts for 128 floats.
+# alt: Left, a fragment of dQ, 16 rows of 8 elements. Lane 5 has four of them: two neighbours in row 1 and two in row 9. Element 0 of all 32 lanes is shaded: every second element of rows 0 to 7. Right above, the memory of the scalar kernel, rows one below the other: one atomicAdd of the warp touches eight rows, and in each every second float of 32 bytes, eight wavefronts for 32 floats. Right below, the memory of the vector kernel: lane after lane, four floats each, four lines of 128 bytes; one red.v4 of the warp adds to all of them, four wavefronts for 128 floats.
 # data: none
 drawing = 340
 load 'plots/style.gp'
 C = 13
 X = 40
 Y = 46
-eval say(X + 4 * C, 12, 'center', INK, '{/:Bold a tile of dQ}')
+eval say(X + 4 * C, 12, 'center', INK, '{/:Bold a fragment of dQ}')
 eval say(X + 4 * C, 30, 'center', SOFT, '8 dimensions')
 do for [r = 0:15] {
     do for [c = 0:7] {

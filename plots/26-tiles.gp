@@ -1,4 +1,4 @@
-# alt: One pass over four by four tiles. Each of four blocks owns a column (that of block 1 is shaded): its K and V stay, tiles of Q and dO with lse and delta come by, and it writes its dK and dV once, at the end. Each tile also has something for the queries of its row: from every tile of a row a line leads to one box of fp32 sums beside that row, which four blocks add to. A second kernel converts each box of sums to dQ in fp16.
+# alt: One pass over four by four tiles. Each of four blocks owns a column (that of block 1 is shaded): its K and V stay, tiles of Q and dO with lse and delta come by, and it writes its dK and dV once, at the end. Each tile also has something for the queries of its row: from every tile of a row a line leads to one box of fp32 sums beside that row, which is set to zero first and which four blocks add to. A second kernel converts each box of sums to dQ in fp16.
 # data: none
 drawing = 320
 load 'plots/style.gp'
@@ -40,8 +40,8 @@ do for [i = 0:3] {
 eval say(SUMS + 23, TOP - 2, 'center', PURPLE, 'fp32')
 eval say(DQ + 18, TOP - 2, 'center', GREEN, 'fp16')
 eval say((SUMS + 46 + DQ) / 2, TOP + HEIGHT - 5, 'center', INK, 'convert')
-eval say(SUMS, 240, 'left', PURPLE, 'added to')
-eval say(SUMS, 256, 'left', PURPLE, 'by every block')
+eval say(SUMS, 240, 'left', PURPLE, 'set to zero first, then')
+eval say(SUMS, 256, 'left', PURPLE, 'every block adds')
 eval say(10, 288, 'left', GOOD, 'stay: K, V')
 eval say(10, 306, 'left', ORANGE, 'come by: Q, dO, lse, delta')
 eval say(SUMS, 288, 'left', GREEN, 'written once: dK, dV')

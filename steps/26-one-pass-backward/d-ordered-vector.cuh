@@ -2,7 +2,7 @@
  *
  * In its turn a block is alone with the tile, and needs no atomic addition. But to add without one,
  * it has to read the sums, wait for them, and then write. No thread waits for a red.v4. This kernel
- * differs from b-vector by the order, and from c-ordered by the addition alone. */
+ * differs from b-vector by what the order needs, and from c-ordered by the addition alone. */
 #pragma once
 
 #include "b-vector.cuh"

@@ -240,10 +240,10 @@ static const kf_question questions[] = {
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "a-scalar"},
-    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as d-ordered-vector is "
+    {.text = "At D = 128, S = 8192, without a mask, how many times as fast as d-ordered-vector is "
              "c-ordered, which adds by plain loads and stores?",
      .figure = "median_us",
-     .case_name = "D64-S8192",
+     .case_name = "D128-S8192",
      .variant = "d-ordered-vector",
      .over = "c-ordered"},
 };
