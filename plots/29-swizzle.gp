@@ -1,4 +1,4 @@
-# alt: Left, eight rows of a TMA box, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 elements along k, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the TMA box. Right, a tile of D = 128: two TMA boxes, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one TMA box to the next rows times 128 bytes, the leading distance.
+# alt: Left, eight rows of a TMA box, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 elements along the depth of K, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the TMA box. Right, a tile of D = 128: two TMA boxes, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one TMA box to the next rows times 128 bytes, the leading distance.
 # data: none
 drawing = 266
 load 'plots/style.gp'
@@ -15,8 +15,8 @@ do for [r = 0:7] {
         eval say(X + (place + 0.5) * C, Y + (r + 0.5) * C * 0.8, 'center', c < 2 ? GOOD : SOFT, sprintf('%d', c))
     }
 }
-eval say(X - 24, Y + 8 * C * 0.8 + 17, 'left', GOOD, '0 and 1: k = 0 to 15, at + 0 bytes')
-eval say(X - 24, Y + 8 * C * 0.8 + 35, 'left', SOFT, '2 and 3: k = 16 to 31, at + 32')
+eval say(X - 24, Y + 8 * C * 0.8 + 17, 'left', GOOD, '0 and 1: columns 0 to 15, at + 0')
+eval say(X - 24, Y + 8 * C * 0.8 + 35, 'left', SOFT, '2 and 3: columns 16 to 31, at + 32')
 
 T = 274
 eval say(T + 55, 12, 'center', INK, '{/:Bold a tile, D = 128}')

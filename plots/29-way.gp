@@ -1,4 +1,4 @@
-# alt: The way of a tile, from above: in device memory lie q, k, v and o. TMA brings a tile of q once, and tiles of k and v in turn, into shared memory, k and v each in two stages. The first product reads q and k from there, and its sums, the scores S, are in registers. They become probabilities P, which stay in registers: as an operand of the second product, whose other operand v is read from shared memory. Its sums O are in registers; at the end they are stored into shared memory, and TMA takes them to memory.
+# alt: The way of a tile, from above: in device memory lie q, k, v and o. TMA brings a tile of q once, and tiles of k and v in turn, into shared memory, k and v each in two stages. The first product reads q and k from there, and its results, the scores, are in registers. They become probabilities P, which stay in registers: as an operand of the second product, whose other operand v is read from shared memory. Its results, the output O, are in registers; at the end they are stored into shared memory, and TMA takes them to memory.
 # data: none
 drawing = 372
 load 'plots/style.gp'
@@ -31,7 +31,7 @@ eval say(194, 80, 'center', ORANGE, 'TMA')
 eval box(10, 262, 380, 70, PANEL, GRID)
 eval say(18, 345, 'left', SOFT, 'registers of a warpgroup')
 eval box(40, 274, 76, 46, FAINT, GREEN)
-eval say(78, 289, 'center', INK, 'S')
+eval say(78, 289, 'center', INK, 'scores')
 eval say(78, 306, 'center', SOFT, '64 × 128')
 eval box(170, 274, 64, 46, FAINT, PURPLE)
 eval say(202, 289, 'center', INK, 'P')
@@ -41,7 +41,7 @@ eval say(330, 289, 'center', INK, 'O')
 eval say(330, 306, 'center', SOFT, '64 × D')
 eval arrow(49, 176, 66, 272, GREEN)
 eval arrow(145, 176, 96, 272, GREEN)
-eval say(128, 222, 'left', GREEN, 'S = Q Kᵀ')
+eval say(128, 222, 'left', GREEN, 'Q Kᵀ')
 eval arrow(116, 297, 168, 297, PURPLE)
 eval say(152, 250, 'center', PURPLE, 'probabilities')
 eval arrow(251, 176, 300, 272, GREEN)
