@@ -1,4 +1,4 @@
-# alt: TFLOP/s of each way to compute attention at S = 8192 without a mask, on a logarithmic axis: naive (D = 64 only) and flash of step 21, the five kernels of step 22 (fragments, shared-tile, swizzle, async, registers), FlashAttention-2 and cuDNN, for D = 64 and 128. The fragments kernel and the shared-tile kernel are level, from there to the swizzle kernel is the largest step, and the registers kernel stands beside FlashAttention-2. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s of each way to compute attention at S = 8192 without a mask, on a logarithmic axis: naive (D = 64 only) and flash of step 21, the five kernels of step 22 (fragments, shared-tile, swizzle, async, registers), FlashAttention-2 and cuDNN, for D = 64 and 128. The fragments kernel and the shared-tile kernel are level, from there to the swizzle kernel is the largest step, and the registers kernel stands beside FlashAttention-2. A dashed line is the rate that mma.sync reaches alone.
 # data: step-21.tsv step-22.tsv peers-flash.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192
@@ -35,4 +35,4 @@ do for [k = 1:2] {
 }
 unset print
 plot for [k = 1:2] $all index k - 1 using 1:2 with linespoints ls k title sprintf('D = %d', 64 * k), \
-     ceiling('tensor_f16_tflops') with lines ls LIMIT title 'limit'
+     ceiling('mma_f16_tflops') with lines ls LIMIT title 'mma.sync alone'

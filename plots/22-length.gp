@@ -1,4 +1,4 @@
-# alt: TFLOP/s against the length S, two panels, D = 64 and D = 128. In each the registers kernel of step 22, FlashAttention-2 and cuDNN, without a mask. All rise with S and level off. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s against the length S, two panels, D = 64 and D = 128. In each the registers kernel of step 22, FlashAttention-2 and cuDNN, without a mask. All rise with S and level off. A dashed line is the rate that mma.sync reaches alone.
 # data: step-22.tsv peers-flash.tsv ceilings.tsv
 load 'plots/style.gp'
 ways = 'e-registers flash-attention-2 cudnn'
@@ -29,8 +29,8 @@ do for [p = 1:2] {
     if (p == 2) { unset key }
     plot for [i = 1:3] got(i, D) using 1:(rate($1, D, $2)):(rate($1, D, $4)):(rate($1, D, $3)) \
              with yerrorlines ls i notitle, \
-         ceiling('tensor_f16_tflops') with lines ls LIMIT notitle, \
+         ceiling('mma_f16_tflops') with lines ls LIMIT notitle, \
          for [i = 1:3] keyentry with linespoints ls i title word(said, i), \
-         keyentry with lines ls LIMIT title 'limit'
+         keyentry with lines ls LIMIT title 'mma.sync alone'
 }
 unset multiplot

@@ -1,4 +1,4 @@
-# alt: For each of sixteen rows of the tuning table, D and mask and length, how many times as fast the winner is as four others: step 22's registers kernel, the candidate with the tile of step 22, the next best candidate, and the slowest of those that win at other lengths. A band marks what the log gained. Over the registers kernel the winner gains between nothing and a tenth.
+# alt: For each of sixteen rows of the tuning table, D and mask and length, how many times as fast the winner is as four others: step 22's registers kernel, the candidate with the tile of step 22, the next best candidate, and the slowest of those that win at other lengths. A band marks what tuning gained in E4. Over the registers kernel the winner gains between nothing and a tenth.
 # data: tuned-flash.tsv step-22.tsv
 load 'plots/style.gp'
 f = 'tuned-flash.tsv'
