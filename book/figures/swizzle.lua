@@ -101,16 +101,16 @@ end
 return {
     alt = figure.prose [[
         Two grids of eight rows of eight chunks in shared memory, on the left in their order, on
-        the right swizzled. The chunks of one column are marked. Below: how many of them lie in
+        the right swizzled. The same chunk of each row is marked. Below: how many of them lie in
         each four banks, and the wavefronts that they take.]],
     try = figure.prose [[
-        Turn the swizzle off: the column stands upright, in four banks, and each row has to wait
-        for the row above it. Turn it on and move the column: wherever it begins, its eight
-        chunks lie in eight places. Look along a row as well: it still has each chunk once, so a
+        Turn the swizzle off: the eight chunks stand in one column, in four banks, and each row
+        has to wait for the row above it. Turn it on and choose another chunk: the eight always lie
+        in eight places. Look along a row as well: it still has each chunk once, so a
         row is written as fast as before.]],
     width = 340, height = BANKS_TOP + HIGH + 36,
     controls = {
-        { name = "column", label = "Column that is read", start = 3,
+        { name = "column", label = "Chunk that is read", start = 3,
             values = { 0, 1, 2, 3, 4, 5, 6, 7 }, shown = function(n) return "chunk " .. n end },
         { name = "swizzle", label = "Swizzle", kind = "switch", values = { false, true },
             start = 2 },
