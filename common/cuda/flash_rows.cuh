@@ -41,7 +41,6 @@ static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int f
     }
 }
 
-// snippet: online-softmax
 // Scores s of a tile -> 2^(scale (s - row_max)). row_max, row_sum and out, from the tiles before,
 // are corrected to the new maximum. row_sum is of this lane's keys only.
 // cost: a multiplication and an exponential per score, D / 4 multiplications per lane
@@ -80,7 +79,6 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
         }
     }
 }
-// end snippet: online-softmax
 
 // out / row_sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row that
 // sees no key has o = 0 and lse = -INFINITY.

@@ -24,12 +24,11 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *v, int key, in
     return bits;
 }
 
-// snippet: fragments
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops per pair of query and key; each warp loads all of K and V, 4 D bytes per key, in
 // loads of 4 bytes (K) and 2 bytes (V) per lane
-// Three blocks per multiprocessor, in every rung: their threads have 168 registers each. Without
-// this bound rungs c to e take more at D = 128, and only two blocks fit.
+// Three blocks per multiprocessor, in every kernel of this step: threads have 168 registers each.
+// Without this bound the swizzle, async and registers kernels take more at D = 128: two blocks.
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -57,6 +56,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
         float s[KEYS / 8][4] = {};
+        // snippet: fragments
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             const int key = first + n * 8 + g;
@@ -71,6 +71,7 @@ __global__ void __launch_bounds__(THREADS, 3)
                 warp_mma(s[n], query[d], b);
             }
         }
+        // end snippet: fragments
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
@@ -101,6 +102,5 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
 }
-// end snippet: fragments
 
 } // namespace fragments

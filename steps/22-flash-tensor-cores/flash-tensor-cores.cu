@@ -12,11 +12,12 @@
  *          keys at D = 64 they are 5120 in a, 5376 in b, 896 in c, 640 in d and 512 in e. So b
  *          gains nothing: a block loads K and V once and not four times, but eight lanes share each
  *          bank. c is 6 times as fast as b, d 1.4 times as fast as c, e 1.25 times as fast as d.
- * Outcome  a and b as predicted. From c on each rung gains less than predicted, as warps wait and
- *          no unit is busy all the time. The swizzle (c) gains most. Copies in flight (d) gain by a
- *          shorter wait for memory, P in registers (e) by a shorter wait for shared memory. At D =
- *          128 the compiler lacks two registers for e, and reloads both per tile. The last rung is
- *          level with FlashAttention-2, and far from Hopper's own instructions.
+ * Outcome  a and b as predicted. From c on each rung gains less than predicted at D = 64. The
+ *          swizzle (c) gains most. Copies in flight (d) lessen the wavefronts and the wait for
+ *          memory, P in registers (e) the wavefronts and the wait for shared memory. At D = 128 e
+ *          gains more than predicted. There the compiler lacks two registers for e, and reloads
+ *          both per tile. The last rung is level with FlashAttention-2, and far from Hopper's own
+ *          instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
