@@ -35,4 +35,4 @@ do for [k = 1:2] {
 }
 unset print
 plot for [k = 1:2] $all index k - 1 using 1:2 with linespoints ls k title sprintf('D = %d', 64 * k), \
-     ceiling('mma_f16_tflops') with lines ls LIMIT title 'mma.sync alone'
+     ceiling('mma_f16_tflops') with lines ls LIMIT title 'mma.sync'

@@ -31,6 +31,6 @@ do for [p = 1:2] {
              with yerrorlines ls i notitle, \
          ceiling('mma_f16_tflops') with lines ls LIMIT notitle, \
          for [i = 1:3] keyentry with linespoints ls i title word(said, i), \
-         keyentry with lines ls LIMIT title 'mma.sync alone'
+         keyentry with lines ls LIMIT title 'mma.sync'
 }
 unset multiplot
