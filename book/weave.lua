@@ -841,7 +841,8 @@ local function ask(blocks, step, nn)
         pandoc.Code("make step-" .. nn .. " predict") }
     local at = blocks[1] and blocks[1].t == "Header" and 2 or 1
     for i, block in ipairs(blocks) do
-        local first = block.t == "Para" and block.content[1]
+        local para = block.t == "Div" and block.classes:includes("run-in") and block.content[1] or block
+        local first = para.t == "Para" and para.content[1]
         if first and first.t == "Strong" and pandoc.utils.stringify(first):match("^Prediction") then
             at = i
             break
