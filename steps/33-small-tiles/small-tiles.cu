@@ -9,14 +9,13 @@
  *          block and more stages, and no tile of 128. Step 32's kernel with the tile's size, warps
  *          and stages as parameters, and each of its tiles at every length; 256 queries, too.
  * Predict  The log: 0.9 to 1.0 of op by op at S = 8192 and 16384, and 0.8 to 0.9 beyond. Ours: a
- *          key is rotated S / ROWS times. Half of the rows rotate it twice as often, and at long S
- *          half of the time is rotation: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
- *          twice as long, and 256 rows four fifths. One more stage gains nothing: the wait is for
- *          the tables, which are in no stage. Small tiles win only at D = 64, S = 512, where 128
- *          rows leave multiprocessors without a block.
- * Outcome  Small tiles lose more than predicted: a rotation costs more beside half of the products.
- *          256 rows gain a little from 16384 on, and lose to op by op. One more stage costs a block
- *          at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
+ *          key is rotated S / (2 ROWS) times, so half of the rows rotate it twice as often. With
+ *          the cycles of step 32's tile 64 rows are 0.83 times as fast at 65536, 32 rows 0.62, and
+ *          256 rows 1.11. A third stage leaves one block per multiprocessor: 0.78, as in step 23.
+ * Outcome  Small tiles lose far more than predicted, least with three blocks per multiprocessor.
+ *          256 rows gain a little at the longest lengths, and lose to op by op. The third stage
+ *          loses more the longer S is. At D = 64, S = 512 more keys and warps win by more than
+ *          small tiles.
  */
 #include "cuda/flash_products.cuh"
 #include "cuda/refused.cuh"

@@ -9,13 +9,11 @@
  *          tiles, or in one that is filled again as soon as the tile is rotated. They have as many
  *          bytes as k and v, so also with tiles of 32 keys, for which shared memory suffices.
  * Predict  The log: a gain. Ours: at D = 128 a block takes 160 KB in place of 96, 128 with one
- *          stage, so a multiprocessor has one block in place of two: a fifth slower. With 32 keys
- *          two blocks fit. The same bytes come from the L2 cache, and go through shared memory as
- *          well, twice: the gain is that no thread waits for them, a tenth at most. At D = 64 two
- *          blocks fit either way, and registers allow no third: a tenth, too.
- * Outcome  At D = 128 half as slow again, because the second block no longer fits. With 32 keys,
- *          and at D = 64, hardly anything changes: that angles come from far is the smaller part of
- *          their cost.
+ *          stage, so a multiprocessor has one block in place of two: 0.68 at S = 65536, as with the
+ *          third stage of step 33. With 32 keys, and at D = 64, as many blocks fit as before. No
+ *          thread waits for angles, but their copies go through shared memory as well: level.
+ * Outcome  At D = 128 as predicted at the longest lengths, and slower than that at shorter ones.
+ *          With 32 keys, and at D = 64, level at long S.
  */
 #include "tables.cuh"
 #include "cuda/flash_products.cuh"
