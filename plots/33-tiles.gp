@@ -1,22 +1,27 @@
-# alt: How many times as fast as step 32's tile each tile of the fused kernel is, against the length S, two panels, D = 64 and D = 128. Every tile is a point at each length; lines join four of them: 64 queries and 32 queries, as the log proposed, 256 queries with 64 keys, and 128 queries with 8 warps. Below the dashed line at 1 a tile is slower than step 32's. At D = 128 only 256 queries come above it, at long S; 64 queries and 32 queries fall with S and level off.
+# alt: How many times as fast as step 32's tile six tiles of the fused kernel are, against the length S, two panels, D = 64 and D = 128. Below the dashed line at 1 a tile is slower than step 32's. At D = 128 only 256 queries come above it, at the longest lengths. All others lie below it and fall with S; 64 queries with 32 keys and three stages, and the third stage, lie highest among them, 32 queries lowest. At D = 64 the third stage lies on the line.
 # data: step-33.tsv
 load 'plots/style.gp'
-shown = 'm64-n64-w4-s2 m32-n32-w2-s3 m256-n64-w8-s2 m128-n64-w8-s2'
-said(t) = t eq 'm64-n64-w4-s2' ? '64 queries' : t eq 'm32-n32-w2-s3' ? '32 queries' : t eq 'm256-n64-w8-s2' ? '256 queries' : '8 warps'
+shown = 'm64-n64-w4-s2 m64-n32-w4-s3 m64-n32-w4-s4 m32-n32-w2-s3 m128-n64-w4-s3 m256-n64-w8-s2'
+said = "'64 queries' '64 queries, 32 keys' 'the same, four stages' '32 queries, 32 keys' 'third stage' '256 queries'"
 # In the rows of a case, the tile of step 32 comes first.
 over(D, tile) = rows('step-33.tsv', sprintf('clock=graph l2=warm D=%d', D), 'Sk variant median_us') . \
     sprintf(" | awk '$2 == \"tile:m128-n64-w4-s2\" { us = $3; next } $2 ~ /^tile:%s$/ { print $1, us / $3 }'", tile)
 set logscale xy 2
 set ytics ('0.35' 0.35, '0.5' 0.5, '0.7' 0.7, '1' 1, '1.4' 1.4)
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
-set key at screen 0.55, 0.005 bottom center maxrows 2 samplen 2.2 width -1
+set key at screen 0.55, 0.005 bottom center maxrows 3 samplen 2.2 width -1
 set tmargin at screen 0.87
-set bmargin at screen 0.33
-stats over(64, '.*') using 2 nooutput
-low = STATS_min
-high = STATS_max
-stats over(128, '.*') using 2 nooutput
-set yrange [(low < STATS_min ? low : STATS_min) / 1.08:(high > STATS_max ? high : STATS_max) * 1.08]
+set bmargin at screen 0.37
+low = 1.0
+high = 1.0
+do for [i = 1:words(shown)] {
+    do for [p = 1:2] {
+        stats over(64 * p, word(shown, i)) using 2 nooutput
+        low = STATS_min < low ? STATS_min : low
+        high = STATS_max > high ? STATS_max : high
+    }
+}
+set yrange [low / 1.08:high * 1.08]
 set multiplot
 unset title
 set xlabel 'S'
@@ -38,10 +43,8 @@ do for [p = 1:2] {
         set xtics ('512' 512, '4k' 4096, '32k' 32768, '128k' 131072)
     }
     set label 1 sprintf('D = %d', D) at graph 0.5, 1.06 center font ',12' textcolor rgb INK
-    plot over(D, '.*') using 1:2 with points pt 7 ps 0.35 lc rgb '#4a5a78' notitle, \
-         1 with lines ls LIMIT notitle, \
-         for [i = 1:4] over(D, word(shown, i)) using 1:2 with linespoints ls i ps 0.55 notitle, \
-         for [i = 1:4] keyentry with linespoints ls i title said(word(shown, i)), \
-         keyentry with points pt 7 ps 0.35 lc rgb '#4a5a78' title 'other tiles'
+    plot 1 with lines ls LIMIT notitle, \
+         for [i = 1:words(shown)] over(D, word(shown, i)) using 1:2 with linespoints ls i ps 0.55 notitle, \
+         for [i = 1:words(shown)] keyentry with linespoints ls i title word(said, i)
 }
 unset multiplot
