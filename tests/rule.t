@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# make rule: each term is worked out again here, from ceilings made for this; what is wrong is one line. The table of
-# chapter 24 has what the commands below it print.
-# Reads: common/make plots/data/nvidia-h200/ceilings.tsv chapters/24-when-to-fuse.md Makefile
+# make rule: each term is worked out again here, from ceilings made for this; what is wrong is one line. The tables of
+# chapter 24 have what it says of their words, and what was measured.
+# Reads: common/make plots/data/nvidia-h200 chapters/24-when-to-fuse.md Makefile
 use strict;
 use warnings;
 use Test::More;
@@ -79,19 +79,50 @@ for (["m", "m: a name and a value are right"], ["x=1", "x=1: there is no x; laun
     is(scalar(@errors), 1, "and no more");
 }
 
-# The chapter: the commands of its fold stand in the order of the table's rows, and each row has what its command says.
+# The chapter: each row of its tables has what make rule says of the words of that row, and the differences of the
+# recorded times.
 my $chapter = slurp("chapters/24-when-to-fuse.md");
-my ($table) = $chapter =~ /(^\| case .*?)\n\n/ms;
-my @said = map { [/\[(-?[\d.,]+)\]\{\.given\}/g] } grep { /given/ } split /\n/, $table // "";
-my ($fold) = $chapter =~ /title="The commands of the table"\}\n(.*?)\n:::\n/s;
-my @commands = ($fold // "") =~ /rule="([^"]*)"/g;
-ok(@said > 10, "chapter 24 has the table");
-is(scalar(@said), scalar(@commands), "and a command for each row");
-for my $i (0 .. $#commands) {
-    %r = run("awk -f common/make/reader/rule.awk " . join " ", map { "'$_'" } split / /, $commands[$i]);
-    my ($faster) = $r{out} =~ /([\d.]+) times as fast/;
-    my ($saved, $paid, $ratio) = @{$said[$i] // [0, 0, 0]};
-    my $off = abs($saved - term($r{out}, "saved")) > 0.0501 || abs($paid - term($r{out}, "paid")) > 0.0501 || $ratio ne $faster;
-    ok(!$off, "a row is $saved, $paid, $ratio: $commands[$i]") or diag($r{out});
+my %words = $chapter =~ /^\| (\d+) \| [^|]* \| `([^`]*)` \|$/mg;
+sub rows_of_table { my ($head) = @_; my ($rows) = $chapter =~ /^\|[^\n]*\Q$head\E[^\n]*\n\|[-|]*\n(.*?)\n\n/ms; return split /\n/, $rows // "" }
+sub givens { return $_[0] =~ /\[(-?[\d.]+)\]\{\.given\}/g }
+sub recorded {
+    my ($step, $case, $variant, $l2) = @_;
+    my ($names, @rows) = map { [split /\t/] } grep { !/^#/ } split /\n/, slurp("plots/data/nvidia-h200/step-$step.tsv");
+    for my $row (@rows) {
+        my %at;
+        @at{@$names} = @$row;
+        return $at{median_us} if "$at{case} $at{variant} $at{clock} $at{l2}" eq "$case $variant graph $l2";
+    }
+    return "no $variant";
+}
+sub is_near { my ($is, $want, $what) = @_; ok(abs($is - $want) < 0.051, "$what: $is, $want") }
+
+my (%saved, %paid, %baseline, %fused);
+for my $row (rows_of_table("change by the rule")) {
+    my ($n) = $row =~ /^\| (\d+)/;
+    my @us = givens($row);
+    my ($before, $after) = map { [/step=(\d+) case=(\S+) variant=(\S+) clock=graph l2=(\w+)/] } $row =~ /\[([^\]]*median_us fmt=%\.\df)\]/g;
+    %r = run("awk -f common/make/reader/rule.awk " . join " ", map { "'$_'" } split / /, $words{$n});
+    ($saved{$n}, $paid{$n}) = (term($r{out}, "saved"), term($r{out}, "paid"));
+    ($baseline{$n}, $fused{$n}) = ($before, $after);
+    is_near($us[0], $saved{$n}, "row $n, saved");
+    is_near($us[1], $paid{$n}, "row $n, paid");
+    is_near($us[2], $saved{$n} - $paid{$n}, "row $n, the change");
+    is_near($us[3], recorded(@$before) - recorded(@$after), "row $n, the change measured");
+}
+is(keys %saved, keys %words, "a row for each line of words") and ok(keys %saved > 10, "and there are some");
+my @terms = rows_of_table("saved, measured");
+ok(@terms > 5, "what is saved and what is paid, each by itself");
+for my $row (@terms) {
+    my ($n) = $row =~ /^\| (\d+)/;
+    my @us = givens($row);
+    my ($step, $case, undef, $l2) = @{$fused{$n}};
+    my $without = recorded($step, $case, "attention", $l2);
+    my $change = recorded(@{$baseline{$n}}) - recorded(@{$fused{$n}});
+    my $extra = ($fused{$n}[2] eq "rotate-k-once" ? recorded($step, $case, "k-cached", $l2) : recorded(@{$fused{$n}})) - $without;
+    is_near($us[0], $saved{$n}, "row $n, saved");
+    is_near($us[1], $change + $extra, "row $n, saved, measured");
+    is_near($us[2], $paid{$n}, "row $n, paid");
+    is_near($us[3], $extra, "row $n, paid, measured");
 }
 done_testing();

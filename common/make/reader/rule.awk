@@ -43,13 +43,13 @@ function define_units() {
 
 function help(   i) {
     print "make rule ARGS=\"NAME=VALUE ...\": does it pay to fuse two kernels? The rule of chapter 24, from your counts.\n"
-    print "What goes        launches=N  memory=BYTES written or read  read=BYTES only read  l2=BYTES read within the L2"
-    print "What is done in the new place, once for each element; of several units the slowest one counts:"
+    print "What goes        launches=N  memory=BYTES written, and read back  read=BYTES only read  l2=BYTES that the L2 held"
+    print "What is done in the new place, once for each element; of several units the one that takes longest counts:"
     print "                 exp= fma= mma= wgmma= (multiply-adds)  instructions= (of a warp)  wavefronts=  shared=BYTES"
     print "                 from-l2=BYTES  from-memory=BYTES  atomic=BYTES  atomic4=BYTES (four floats at a time)"
-    print "                 m=TIMES that an element is made; 1 if left out"
-    print "                 was=US that the making took before, beyond launch and bytes; 0 if left out"
-    print "                 beside=US in which the units of this work would stand idle; 0 if left out"
+    print "                 m=TIMES that this is done for an element; 1 if left out"
+    print "                 was=US that the kernel that goes took beyond its launch and its bytes; 0 if left out"
+    print "                 beside=US in which the unit stands idle and nobody waits for the result; 0 if left out"
     print "                 and each of these as less-exp= and so on: work that goes"
     print "Others           time=US before, to get a ratio of speed;  sms=N that have work;  device=NAME in plots/data/"
     print "                 S=4096 D=128 N=2*S*D: letters, for the values of other words\n"
@@ -192,7 +192,7 @@ function balance(say,   i, us, goes, once, again, seen) {
             line("w", "the longest of these", "", once, "")
             line("m w", "m = " figure(value("m")), "", again, "")
         } else print "  nothing"
-        if (value("was")) line("was", "what it took before", "", -value("was"), "")
+        if (value("was")) line("was", "beyond launch and bytes", "", -value("was"), "")
         if (value("beside")) line("beside", "what nobody waits for", "", -value("beside"), "")
     }
     # Work that is hidden costs nothing, and saves nothing.
