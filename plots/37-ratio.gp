@@ -1,4 +1,4 @@
-# alt: How many times as fast K once is as each of four rivals, at D = 128, against the length S on logarithmic axes, two panels: forward and backward. Forward, over RoPE op by op it falls from above 5 at 512 to just above 1 at 131,072; over one kernel it is 1.2 at 512 and comes down to 1; over compiled RoPE and cuDNN it stays above 1.1; over eager RoPE and FlashAttention-2 it falls from above 10 to 2. Backward, op by op falls from above 2 to 1, one kernel lies on 1, compiled RoPE and cuDNN at 1.2, eager RoPE and FlashAttention-2 falls from 4 to 2. No line is below the dashed line at 1.
+# alt: How many times as fast K once is as each of four rivals, at D = 128, against the length S on logarithmic axes, two panels: forward and backward. Forward, over RoPE op by op it falls from above 5 at 512 to just above 1 at 131,072; over one RoPE kernel it is 1.2 at 512 and comes down to 1; over compiled RoPE and cuDNN it stays above 1.1; over eager RoPE and FlashAttention-2 it falls from above 10 to 2. Backward, op by op falls from above 2 to 1, one RoPE kernel lies on 1, compiled RoPE and cuDNN at 1.2, eager RoPE and FlashAttention-2 falls from 4 to 2. No line is below the dashed line at 1.
 # data: step-37.tsv peers-long.tsv
 load 'plots/style.gp'
 lengths = '512 1024 2048 4096 8192 16384 32768 65536 131072'
@@ -8,7 +8,7 @@ at(pass, S) = sprintf('case=%s-D128-S%d l2=warm clock=%s ', pass, S, clock(S))
 ours(variant, pass, S) = real(cell('step-37.tsv', at(pass, S) . 'variant=' . variant, 'median_us'))
 peer(variant, pass, S) = real(cell('peers-long.tsv', at(pass, S) . 'step=37 variant=' . variant, 'median_us'))
 rivals = 'op-by-op one-kernel compiled-cudnn eager-flash-attention-2'
-said = "'op by op' 'one kernel' 'compiled + cuDNN' 'eager + FA-2'"
+said = "'RoPE op by op' 'one RoPE kernel' 'compiled + cuDNN' 'eager + FA-2'"
 style = '6 3 2 4'
 over(i, pass, S) = (i > 2 ? peer(word(rivals, i), pass, S) : ours(word(rivals, i), pass, S)) / \
     ours('rotate-k-once', pass, S)
