@@ -14,9 +14,9 @@
  *          off by a factor of two loses a quarter of the time in between. And one kernel in front
  *          is as fast as either way at most lengths, without a crossover that may be wrong.
  * Outcome  The two cross between 8192 and 12288 at D = 128, later than in the log, and at D = 64
- *          not at all up to 8192. At 6144 the faster way is 1.16 times as fast as the choice by the
- *          log's crossover, just beyond 4096 it must be nearly 1.35 times. But one kernel is ahead
- *          of both at every length but 512: a dispatch cannot be faster than its faster way.
+ *          not at all up to 8192. Between 4096 and that crossing the log's rule takes the slower
+ *          way. But one kernel is faster than both at every length but 512, where it is level: a
+ *          dispatch cannot be faster than its faster way.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_then_attention.cuh"
