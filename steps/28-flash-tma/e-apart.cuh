@@ -1,5 +1,5 @@
 /* e-apart: as c-heads, but warps do not meet once per tile. A second barrier per stage says that
- * all threads have read the stage, and only the thread that refills it waits for that. */
+ * all threads have read the stage, and only warp 0, whose thread 0 refills it, waits for that. */
 #pragma once
 
 #include "boxes.cuh"

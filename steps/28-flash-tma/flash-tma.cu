@@ -287,12 +287,13 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 static const kf_question questions[] = {
     {.text =
          "In case tail (3 heads of 300 queries, D = 64, tiles of 128 queries), how many times as "
-         "many bytes of o does TMA store in overwrites as in tma?",
+         "many bytes of o does the flat-map kernel (overwrites) store as the TMA kernel (tma)?",
      .figure = "bulk_store_bytes",
      .case_name = "tail",
      .variant = "overwrites",
      .over = "tma"},
-    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as threads is tma?",
+    {.text = "At D = 64, S = 8192, without a mask, how many times as fast as the threads kernel "
+             "(threads) is the TMA kernel (tma)?",
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "tma"},
