@@ -14,9 +14,9 @@
  * Predict  red: twice as fast as step 26. bulk, where the TMA adds up dq: a tenth. producer: a
  *          twentieth. late, where warpgroups no longer meet: a tenth or more; order is worth another
  *          tenth under a mask, and beginning early nothing at these lengths.
- * Outcome  red gains a third at D = 64, over half at D = 128. bulk loses a twentieth at D = 64, and
- *          gains a hundredth at D = 128. producer gains a fortieth and a thirtieth, late an eighth
- *          and a twelfth. It passes cuDNN everywhere. Order and early starts bring little.
+ * Outcome  red gains less, for its warps wait. bulk gains next to nothing, and loses at D = 64.
+ *          producer gains less than in step 29. late gains a tenth at D = 64, less at D = 128. It
+ *          passes cuDNN everywhere. The order brings nothing, early starts only in short calls.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
