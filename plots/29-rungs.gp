@@ -7,7 +7,7 @@ said = 'one-role producer ping-pong overlap persistent work-tiles'
 n = words(ways)
 where(variant, D, causal, clock) = sprintf('step=29 variant=%s B=4 H=8 Sq=%d Sk=%d D=%d causal=%d clock=%s l2=warm', variant, S, S, D, causal, clock)
 us(i, D, causal, clock) = real(cell('step-29.tsv', where(word(ways, i), D, causal, clock), 'median_us'))
-# The rival's time before and after ours.
+# The mean of the rival's two times. They are six days older than ours.
 rival(D, causal, clock) = 0.5 * (real(cell('peers-hopper.tsv', where('cudnn', D, causal, clock) . ' place=before', 'median_us')) \
     + real(cell('peers-hopper.tsv', where('cudnn', D, causal, clock) . ' place=after', 'median_us')))
 array Ds[4] = [128, 64, 128, 64]
