@@ -8,7 +8,6 @@
 
 #include "cuda/wgmma_rows.cuh"
 
-// snippet: polynomial
 // 2^x for x <= 0, and a little above; 0 for x <= -127.
 //
 // x = n + r with n whole and r from -1/2 to 1/2: with 3 * 2^22 added a float has no bits left for a
@@ -63,4 +62,3 @@ softmax_step_shared(float (*s)[4], float *row_max, float *row_sum, float *correc
         row_sum[half] = row_sum[half] * correction[half] + of_tile;
     }
 }
-// end snippet: polynomial
