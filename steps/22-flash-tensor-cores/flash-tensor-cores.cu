@@ -15,9 +15,8 @@
  * Outcome  a and b as predicted. From c on each rung gains less than predicted at D = 64. The
  *          swizzle (c) gains most. Copies in flight (d) lessen the wavefronts and the wait for
  *          memory, P in registers (e) the wavefronts and the wait for shared memory. At D = 128 e
- *          gains more than predicted. There the compiler lacks two registers for e, and reloads
- *          both per tile. The last rung is level with FlashAttention-2, and far from Hopper's own
- *          instructions.
+ *          gains more than predicted, though it lacks two registers there. The last rung is level
+ *          with FlashAttention-2, and far from Hopper's own instructions.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
