@@ -405,9 +405,9 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}
 
 static const kf_question questions[] = {
     {.text =
-         "In case forward-S256 (2 heads of 256 positions, work tiles of 128 queries, a mask), how "
-         "many times as many elements does fused, which rotates keys inside as well, rotate as "
-         "rotate-k-once?",
+         "In case forward-S256 (2 heads of 256 positions, a mask), fused rotates keys inside as "
+         "well, and its work tiles have 128 queries. How many times as many elements does it "
+         "rotate as rotate-k-once?",
      .figure = "element_rotations",
      .case_name = "forward-S256",
      .variant = "fused",
