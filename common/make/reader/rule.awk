@@ -43,13 +43,14 @@ function define_units() {
 
 function help(   i) {
     print "make rule ARGS=\"NAME=VALUE ...\": does it pay to fuse two kernels? The rule of chapter 24, from your counts.\n"
-    print "What goes        launches=N  memory=BYTES written, and read back  read=BYTES only read  l2=BYTES that the L2 held"
+    print "What goes        launches=N  memory=BYTES written and as many read: 2*N if N bytes were written and read once"
+    print "                 read=BYTES read beyond these: N for each further reading  l2=BYTES that the L2 held"
     print "What is done in the new place, once for each element; of several units the one that takes longest counts:"
     print "                 exp= fma= mma= wgmma= (multiply-adds)  instructions= (of a warp)  wavefronts=  shared=BYTES"
     print "                 from-l2=BYTES  from-memory=BYTES  atomic=BYTES  atomic4=BYTES (four floats at a time)"
     print "                 m=TIMES that this is done for an element; 1 if left out"
     print "                 was=US that the kernel that goes took beyond its launch and its bytes; 0 if left out"
-    print "                 beside=US in which the unit stands idle and nobody waits for the result; 0 if left out"
+    print "                 beside=US that the slowest unit is idle in the kernel that gets the work, if nobody waits for the result; 0 if left out"
     print "                 and each of these as less-exp= and so on: work that goes"
     print "Others           time=US before, to get a ratio of speed;  sms=N that have work;  device=NAME in plots/data/"
     print "                 S=4096 D=128 N=2*S*D: letters, for the values of other words\n"
