@@ -82,7 +82,7 @@ for (["m", "m: a name and a value are right"], ["x=1", "x=1: there is no x; laun
 # The chapter: each row of its tables has what make rule says of the words of that row, and the differences of the
 # recorded times.
 my $chapter = slurp("chapters/24-when-to-fuse.md");
-my %words = $chapter =~ /^\| (\d+) \| [^|]* \| `([^`]*)` \|$/mg;
+my %words = $chapter =~ /^- \*Row (\d+)\.\*[^\n]*\\\n  `([^`]*)`/mg;
 sub rows_of_table { my ($head) = @_; my ($rows) = $chapter =~ /^\|[^\n]*\Q$head\E[^\n]*\n\|[-|]*\n(.*?)\n\n/ms; return split /\n/, $rows // "" }
 sub givens { return $_[0] =~ /\[(-?[\d.]+)\]\{\.given\}/g }
 sub recorded {
