@@ -20,7 +20,7 @@ function Pandoc(doc)
             add(slug, number and tonumber(number) .. " " .. title or title, its_part)
         end
     end
-    if os.getenv("BOOK_INDEX") then add("names", "Index of commands, counters and rules", "") end
+    if (os.getenv("BOOK_INDEX") or "") ~= "" then add("names", "Index of commands, counters and rules", "") end
     doc.meta.contents = contents
     return doc
 end
