@@ -1,6 +1,6 @@
 # alt: Three ways to time the kernels A, B and C over time, and above each the clock rate of the multiprocessors. In turn: A, B and C in a drawn order, one directly behind the other; the rate stays below the highest and is the same for all. Cool: after a rest, single calls of A, at the highest rate. Sustained: after a rest, calls of A back to back; the rate falls by steps in the first half, which does not count, and is constant in the second half, which is timed.
 # data: none
-drawing = 306
+drawing = 318
 load 'plots/style.gp'
 X = 92
 part(x, y, w, fill, edge, text) = box(X + x, y, w, 20, fill, edge) . '; ' . say(X + x + w / 2.0, y + 10, 'center', edge, text)
