@@ -29,7 +29,7 @@
 // snippet: flash
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / TILE, BH), THREADS threads
-// cost: 4 D flops and one exponential per visible pair; reads k and v once per TILE queries
+// cost: 4 D flops and 1.25 exponentials per visible pair; reads k and v once per TILE queries
 template <int D>
 __global__ void flash(const flash_args a)
 {
