@@ -319,12 +319,13 @@ static const kf_question questions[] = {
      .variant = "reference-log",
      .over = "by-dq"},
     {.text =
-         "At D = 128, S = 8192, without a mask, how many times as fast as reference-log (delta in "
-         "both) is by-dq (dq stores delta)?",
+         "by-dq (dq stores delta) is how many times as fast as reference-log (delta in both), at "
+         "D = 128, S = 8192, without a mask?",
      .figure = "ratio",
      .case_name = "D128-S8192",
      .variant = "by-dq"},
-    {.text = "At D = 64, S = 512, without a mask, which takes the least time?",
+    {.text = "At D = 64, S = 512, without a mask, which takes the least time: reference-log, by-dq "
+             "or by-kernel?",
      .figure = "median_us",
      .case_name = "D64-S512",
      .among = "reference-log by-dq by-kernel"},
