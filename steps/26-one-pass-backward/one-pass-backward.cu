@@ -235,13 +235,13 @@ static const kf_question questions[] = {
      .variant = "a-scalar",
      .over = "b-vector"},
     {.text =
-         "At D = 64, S = 8192, without a mask, how many times as fast as two-kernels is a-scalar, "
-         "which makes five products in place of seven and adds one float at a time?",
+         "At D = 64, S = 8192, without a mask: a-scalar (five products, one float per addition) is "
+         "how many times as fast as two-kernels?",
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "a-scalar"},
-    {.text = "At D = 128, S = 8192, without a mask, how many times as fast as d-ordered-vector is "
-             "c-ordered, which adds by plain loads and stores?",
+    {.text = "At D = 128, S = 8192, without a mask: c-ordered (plain loads and stores) is how many "
+             "times as fast as d-ordered-vector (atomic additions)?",
      .figure = "median_us",
      .case_name = "D128-S8192",
      .variant = "d-ordered-vector",
