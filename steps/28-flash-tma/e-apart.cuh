@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
     // Tiles that are requested before the loop. With three stages the stage to be refilled was read
-    // one tile earlier, so the wait is short.
+    // one tile earlier.
     constexpr int AHEAD = STAGES > 2 ? STAGES - 2 : 1;
     extern __shared__ __align__(1024) __half tiles[]; // q, later o; k and v [STAGES]
     const int lane = threadIdx.x % 32;
