@@ -1,6 +1,6 @@
 # alt: By how many cycles per tile each part of a warp's time changes at S = 8192, in two panels, for D = 64 and D = 128. Left, from the threads kernel to the TMA kernel: instructions fall by the same in both, the wait at __syncthreads rises, more at D = 64, and most other waits fall, more at D = 128. Right, from the TMA kernel to the apart kernel: that wait falls and the wait at mbarriers rises, at D = 64 by as much; at D = 64 the two waits for shared memory or exponentials fall, at D = 128 that for the tensor cores.
 # data: step-28-profile.tsv
-tall = 410
+tall = 430
 load 'plots/style.gp'
 f = 'step-28-profile.tsv'
 # Warps' tiles: tiles of queries and keys of all heads, times the warps of a block.
@@ -26,7 +26,7 @@ do for [d = 0:1] {
 }
 set multiplot layout 1, 2 margins 0.345, 0.975, 0.21, 0.87 spacing 0.05
 set yrange [8.6:0.4]
-set xrange [-250:270]
+set xrange [-290:310]
 set xtics (-150, 0, 150) font ',12'
 unset ytics
 set border 1
@@ -43,8 +43,8 @@ do for [p = 0:1] {
         y = i + (d ? 0.02 : -0.34)
         k = d * 8 + i
         set object 100 + k rectangle from 0, y to dif(k), y + 0.32 fc rgb (d ? '#c2480a' : GOOD) fs solid noborder
-        if (dif(k) < -0.5) { set label 100 + k sprintf('%.0f', dif(k)) at dif(k) - 6, y + 0.16 right font ',10' textcolor rgb INK }
-        if (dif(k) >= -0.5) { set label 100 + k sprintf('+%.0f', abs(dif(k))) at dif(k) + 6, y + 0.16 left font ',10' textcolor rgb INK }
+        if (dif(k) < -0.5) { set label 100 + k sprintf('%.0f', dif(k)) at dif(k) - 6, y + 0.16 right font ',12' textcolor rgb INK }
+        if (dif(k) >= -0.5) { set label 100 + k sprintf('+%.0f', abs(dif(k))) at dif(k) + 6, y + 0.16 left font ',12' textcolor rgb INK }
     } }
     plot NaN notitle, keyentry with boxes lc rgb GOOD title 'D = 64', keyentry with boxes lc rgb '#c2480a' title 'D = 128'
 }
