@@ -15,8 +15,8 @@
  * Outcome  Shared memory limits both kernels, and not the tensor cores, so time divides as the
  *          wavefronts do: dkv's kernel takes more than its four sevenths. At D = 128 it takes still
  *          more: beside a tile of O only one block of four warps fits, which we think is the
- *          reason. Smaller tiles win at D = 128 only: there registers end the list of tiles. Whether
- *          five products take less time, step 26 shows.
+ *          reason. Smaller tiles win at D = 128 only: there registers end the list of tiles.
+ * Whether five products take less time, step 26 shows.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/refused.cuh"

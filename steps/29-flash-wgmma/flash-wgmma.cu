@@ -285,9 +285,8 @@ static const kf_question questions[] = {
      .variant = "d-overlap",
      .over = "e-persistent",
      .timing = &timings[2]},
-    {.text =
-         "At D = 64, S = 1024, without a mask, in graphs, how many times as fast as with large "
-         "work tiles only (g-192-rows) is the work-tiles kernel (g-work-tiles)?",
+    {.text = "At D = 64, S = 1024, without a mask, in graphs, how many times as fast as with large "
+             "work tiles only (g-192-rows) is the work-tiles kernel (g-work-tiles)?",
      .figure = "median_us",
      .case_name = "D64-S1024",
      .variant = "g-192-rows",

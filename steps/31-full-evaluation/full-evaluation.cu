@@ -248,9 +248,9 @@ static const kf_question questions[] = {
      .figure = "exp",
      .case_name = "both-small",
      .variant = "both"},
-    {.text =
-         "At D = 64, S = 512, without a mask, on the graph clock, how many microseconds does a call "
-         "of both take: step 29's g-work-tiles, then step 30's d-late?",
+    {.text = "At D = 64, S = 512, without a mask, on the graph clock, how many microseconds does a "
+             "call "
+             "of both take: step 29's g-work-tiles, then step 30's d-late?",
      .figure = "median_us",
      .case_name = "both-D64-S512",
      .variant = "both",
