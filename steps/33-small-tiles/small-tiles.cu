@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t stage = 0;
         uint32_t next_stage = 0;
         // solution: stages -- in bytes: where this tile is, where the next one goes; then the wait
-        // hint: The stages are a ring: tile number n is in stage n % STAGES. What is the
-        //     number n of the tile whose first key is `first`, and of the tile whose first key is `next`?
+        // hint: The stages are a ring: tile number n is in stage n % STAGES. What is n
+        //     for the tile whose first key is `first`, and for the tile whose first key is `next`?
         // hint: stage and next_stage are bytes from the first stage, and a stage has TILE bytes.
         //     Each tile is one cp.async group, and at this point AHEAD groups are committed from
         //     this tile's on: how many of them may still be in flight?
