@@ -10,13 +10,13 @@
  *          kernel owns queries and computes dq, the other owns keys and computes dk and dv; both
  *          compute the scores again, and delta.
  * Predict  Seven products where five are needed: 1.4 times the time, before anything else is
- *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients take
- *          twice the registers of the forward pass, so the best tiles are smaller.
+ *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients
+ *          take twice the registers of the forward pass, so the best tiles are smaller.
  * Outcome  Shared memory limits both kernels, and not the tensor cores, so time divides as the
- *          wavefronts do: dkv's kernel takes more than its four sevenths. At D = 128 it takes still
- *          more: beside a tile of O only one block of four warps fits, which we think is the
- *          reason. Smaller tiles win at D = 128 only: there registers end the list of tiles.
- * Whether five products take less time, step 26 shows.
+ *          wavefronts do: dkv's kernel takes more than its four sevenths. At D = 128 it takes
+ *          still more: beside a tile of O only one block of four warps fits, which we think is
+ *          the reason. Smaller tiles win at D = 128 only: there registers end the list of tiles.
+ *          Whether five products take less time, step 26 shows.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/refused.cuh"

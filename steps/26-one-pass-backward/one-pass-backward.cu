@@ -7,16 +7,16 @@
  * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
  * Tests: c-ordered d-ordered-vector add in turn
  *
- * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds to
- *          dq: five products. But all blocks add to all rows of dq. Four kernels: a-scalar adds one
- *          float atomically; b-vector adds four; c-ordered adds by plain loads and stores, in a
- *          fixed order; d-ordered-vector adds four floats atomically in that order.
+ * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds
+ *          to dq: five products. But all blocks add to all rows of dq. Four kernels: a-scalar
+ *          adds one float atomically; b-vector adds four; c-ordered adds by plain loads and
+ *          stores, in a fixed order; d-ordered-vector adds four floats atomically in that order.
  * Predict  1.4 times as fast as seven products, if products are the limit. By the wavefronts of
- *          shared memory 1.2 times. The additions cost wavefronts too: four floats per lane take a
- *          quarter of the requests of one, and half of the sectors. A fixed order makes blocks
- * wait. Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as
- * its wavefronts say, and faster than FlashAttention-2 at long S. In a fixed order two runs have
- * the same bits, at four fifths of the speed; plain additions are slower still.
+ *          shared memory 1.2 times. The additions cost wavefronts too: four floats per lane take
+ *          a quarter of the requests of one. A fixed order makes blocks wait.
+ * Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as its
+ *          wavefronts say, and faster than FlashAttention-2 at long S. In a fixed order two runs
+ *          have the same bits, at four fifths of the speed; plain additions are slower still.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"

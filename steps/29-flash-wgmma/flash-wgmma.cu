@@ -11,8 +11,8 @@
  * Idea     A warpgroup multiplies straight from the tiles that TMA brings (wgmma). Six kernels (a
  *          to e, g) each try a means against idle tensor cores, polynomial.cuh (f) one more.
  * Predict  One-role: 1.5 times as fast as step 23. Producer at D = 64 and ping-pong at D = 128: a
- *          tenth. Overlap, polynomial, and persistent under a mask: a twentieth. Work-tiles at
- *          D = 64, for two sizes and for tiles left out: a fiftieth; at D = 128 a hundredth.
+ *          tenth. Overlap, polynomial, and persistent under a mask: a twentieth. Work-tiles at D
+ *          = 64, for two sizes and for tiles left out: a fiftieth; at D = 128 a hundredth.
  * Outcome  In cycles one-role is half as fast again as step 23 at D = 128, a tenth at D = 64.
  *          Producer gains at D = 64, ping-pong nothing, overlap at D = 128, persistent under a
  *          mask, where short work tiles end it, work-tiles with few of them. Polynomial loses.

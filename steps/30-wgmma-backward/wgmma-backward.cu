@@ -13,10 +13,10 @@
  *          come. One change per kernel: red, bulk, producer, late.
  * Predict  red: twice as fast as step 26. bulk, where the TMA adds up dq: a tenth. producer: a
  *          twentieth. late, where warpgroups no longer meet: a tenth or more; order is worth
- * another tenth under a mask, and beginning early nothing at these lengths. Outcome  red gains
- * less, for its warps wait. bulk gains next to nothing, and loses at D = 64. producer gains less
- * than in step 29. late gains a tenth at D = 64, less at D = 128. It passes cuDNN everywhere. The
- * order brings nothing, early starts only in short calls.
+ *          another tenth under a mask, and beginning early nothing at these lengths.
+ * Outcome  red gains less, for its warps wait. bulk gains next to nothing, and loses at D = 64.
+ *          producer gains less than in step 29. late gains a tenth at D = 64, less at D = 128. It
+ *          passes cuDNN everywhere. The order brings nothing, early starts only in short calls.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
