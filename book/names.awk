@@ -1,7 +1,7 @@
 # The names that the index has: command, counter or rule, then the name, a regular expression that finds it in a
 # chapter, and the meaning, tab-separated. Input: what `make help` prints, trace.h, metrics.txt and
 # profile.txt, and what `make messages` prints, in any order.
-BEGIN { OFS = "\t"; WORD = "[A-Za-z0-9_-]" }
+BEGIN { OFS = "\t" }
 function put(kind, name, key, meaning) {
     gsub(/`/, "", meaning)
     print kind, name, key, meaning

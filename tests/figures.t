@@ -10,28 +10,9 @@ use lib "tests/lib";
 use Workbook;
 use Browser;
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
-my $make = $ENV{MAKE} || "make";
-my ($program) = grep { $_ } map { my $p = `command -v $_ 2>/dev/null`; chomp $p; $p }
-    qw(chromium chromium-browser google-chrome);
-plan skip_all => "no browser here: install chromium to have the figures moved" unless $program;
-for my $tool (qw(pandoc gnuplot)) {
-    plan skip_all => "no $tool here: make setup installs it" if !have($tool);
-}
-
-my $dir = scratch_dir();
-my %r = run("$make --no-print-directory -f book/book.mk book BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps"
-    . " BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$dir/book"
-    . " BOOK_CHARTS=$dir/charts BOOK_BIN=tests/book/bin/step-");
-if (!is($r{code}, 0, "the small book builds")) {
-    diag($r{out}, $r{err});
-    done_testing();
-    exit;
-}
+my ($dir, $browser) = Browser->with_small_book("the figures moved", "");
 my $page = "$dir/book/html/00-start.html";
 my @names = map { m{([^/]+)\.lua$} } sort glob "book/figures/*.lua";
-mkdir "$dir/browser";
-my $browser = Browser->new($program, "$dir/browser");
 
 # --- What each state has to show --------------------------------------------------------------------
 # The sectors and wavefronts of a load, by bytes and banks.
@@ -106,7 +87,7 @@ int main()
 }
 CUDA
 spew("$dir/fragments.cu", $source);
-%r = run("common/cpu/cudacc -Icommon $dir/fragments.cu -o $dir/fragments && $dir/fragments");
+my %r = run("common/cpu/cudacc -Icommon $dir/fragments.cu -o $dir/fragments && $dir/fragments");
 is($r{code}, 0, "fragments on the CPU backend") or diag($r{out}, $r{err});
 my %elements; # lane => its elements, "a0 1 2"
 push @{ $elements{$1} }, $2 while $r{out} =~ /^(\d+) (.*)$/mg;

@@ -9,26 +9,7 @@ use lib "tests/lib";
 use Workbook;
 use Browser;
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
-my $make = $ENV{MAKE} || "make";
-my ($program) = grep { $_ } map { my $p = `command -v $_ 2>/dev/null`; chomp $p; $p }
-    qw(chromium chromium-browser google-chrome);
-plan skip_all => "no browser here: install chromium to have the pages used" unless $program;
-for my $tool (qw(pandoc gnuplot)) {
-    plan skip_all => "no $tool here: make setup installs it" if !have($tool);
-}
-
-my $dir = scratch_dir();
-my %r = run("$make --no-print-directory -f book/book.mk book BOOK_EPUB= BOOK_CHAPTERS=tests/book/chapters"
-    . " BOOK_STEPS=tests/book/steps BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common"
-    . " BOOK_OUT=$dir/book BOOK_CHARTS=$dir/charts BOOK_BIN=tests/book/bin/step- BOOK_NAMES=tests/book/names.txt");
-if (!is($r{code}, 0, "the small book builds")) {
-    diag($r{out}, $r{err});
-    done_testing();
-    exit;
-}
-mkdir "$dir/browser";
-my $browser = Browser->new($program, "$dir/browser");
+my ($dir, $browser) = Browser->with_small_book("the pages used", "BOOK_EPUB= BOOK_NAMES=tests/book/names.txt");
 my $html = "$dir/book/html";
 
 sub now { return $browser->value($_[0]) }

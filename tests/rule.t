@@ -125,4 +125,14 @@ for my $row (@terms) {
     is_near($us[2], $paid{$n}, "row $n, paid");
     is_near($us[3], $extra, "row $n, paid, measured");
 }
+# What ceilings measured for a multiprocessor and a cycle is at most what NVIDIA documents, and not far below: an error in
+# its counting would be a factor.
+my %documented = (exp_per_cycle => [0.95, 16], shared_bytes_per_cycle => [0.9, 128], mma_f16_per_cycle => [0.6, 2048]);
+for my $file (glob "plots/data/*/ceilings.tsv") {
+    my %row = slurp($file) =~ /^(\w+)\t([\d.]+)\t/mg;
+    for my $name (grep { exists $row{$_} } sort keys %documented) {
+        my ($least, $most) = @{ $documented{$name} };
+        ok($row{$name} <= $most && $row{$name} >= $least * $most, "$file: $name is $row{$name}, of at most $most");
+    }
+}
 done_testing();

@@ -5,10 +5,35 @@ use strict;
 use warnings;
 use JSON::PP;
 use POSIX qw(dup2);
+use Test::More;
+use Workbook qw(have run scratch_dir);
 
 my %code_of = (Tab => 9, Enter => 13, Escape => 27, " " => 32, End => 35, Home => 36, ArrowLeft => 37, ArrowUp => 38,
     ArrowRight => 39, ArrowDown => 40);
 my %text_of = (Enter => "\r", " " => " ", map { $_ => $_ } 'a' .. 'z', '/');
+
+# Builds the small book of tests/book, with MORE variables of book.mk, and starts a browser. Returns the folder that the
+# book is in, and the browser; ends the test where one of them cannot be had.
+sub with_small_book {
+    my ($class, $for, $more) = @_;
+    delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
+    my ($program) = grep { have($_) } qw(chromium chromium-browser google-chrome);
+    plan skip_all => "no browser here: install chromium to have $for" unless $program;
+    for my $tool (qw(pandoc gnuplot)) {
+        plan skip_all => "no $tool here: make setup installs it" if !have($tool);
+    }
+    my $dir = scratch_dir();
+    my %r = run(($ENV{MAKE} || 'make') . " --no-print-directory -f book/book.mk book BOOK_CHAPTERS=tests/book/chapters"
+        . " BOOK_STEPS=tests/book/steps BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data"
+        . " BOOK_SHARED=tests/book/common BOOK_OUT=$dir/book BOOK_CHARTS=$dir/charts BOOK_BIN=tests/book/bin/step- $more");
+    if (!is($r{code}, 0, "the small book builds")) {
+        diag($r{out}, $r{err});
+        done_testing();
+        exit;
+    }
+    mkdir "$dir/browser";
+    return ($dir, $class->new($program, "$dir/browser"));
+}
 
 # The folder is for the browser's own files. It runs as root in CI, hence no sandbox.
 sub new {
