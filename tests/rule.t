@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # make rule: each term is worked out again here, from ceilings made for this; what is wrong is one line. The tables of
 # chapter 24 have what it says of their words, and what was measured.
-# Reads: common/make plots/data/nvidia-h200 chapters/24-when-to-fuse.md Makefile
+# Reads: common/make plots/data chapters/24-when-to-fuse.md Makefile
 use strict;
 use warnings;
 use Test::More;
@@ -125,8 +125,8 @@ for my $row (@terms) {
     is_near($us[2], $paid{$n}, "row $n, paid");
     is_near($us[3], $extra, "row $n, paid, measured");
 }
-# What ceilings measured for a multiprocessor and a cycle is at most what NVIDIA documents, and not far below: an error in
-# its counting would be a factor.
+# A rate per multiprocessor and cycle is at most the documented one, and not far below: an error in the counting of
+# ceilings would be a factor.
 my %documented = (exp_per_cycle => [0.95, 16], shared_bytes_per_cycle => [0.9, 128], mma_f16_per_cycle => [0.6, 2048]);
 for my $file (glob "plots/data/*/ceilings.tsv") {
     my %row = slurp($file) =~ /^(\w+)\t([\d.]+)\t/mg;
