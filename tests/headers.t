@@ -15,6 +15,7 @@ use Workbook;
 
 my $MOST_LINES = 20;
 my $SCREEN = 40;
+my $TITLE = 67; # make help is 80 columns wide
 my %NO_KERNEL = asked("no kernel");
 my @WORDS = ("Grows from", qw(Follows Architecture Libraries Record Check Data Profile Tests));
 my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
@@ -61,6 +62,12 @@ sub faults {
                 . "in words; the chapter looks it up"];
         }
     }
+    my ($title) = $lines[0] =~ m{^/\* \d\d-[\w-]+: (\S.*?)(?: *\*/)?$};
+    push @found, [1, "the header begins \"$lines[0]\"; \"/* 05-name: a title\" is right"] if !defined $title;
+    push @found, [1, "the title has " . length($title) . " characters; make help has room for $TITLE"]
+        if length($title // "") > $TITLE;
+    push @found, [1, "the header names no parent; one line \" * Follows: 04-name\", or \" * Grows from: 04-name\", is right"]
+        if $header !~ /^ \* (?:Grows from|Follows): (?:nothing|\d\d-[\w-]+)(?:, at most \d+ % of its story new)?$/m;
     return sort { $a->[0] <=> $b->[0] } @found;
 }
 
@@ -120,6 +127,9 @@ like((faults($swallowed))[0][1], qr/^" \* in step 07.*": text of Outcome begins 
 like((faults($unknown))[0][1], qr/^"Test:" is no word that is looked for; Grows from Follows Arch/, "a word that nobody reads");
 (my $missing = $fixture) =~ s/^ \* Predict.*\n//m;
 like((faults($missing))[0][1], qr/^the header has "Idea Outcome Then"; Idea, Predict/, "and a part that is missing");
+like((faults($fixture =~ s/: a title.*/": " . "x" x 68/er))[0][1], qr/^the title has 68 char/, "a title that make help would break");
+like((faults($fixture =~ s/^.*/\/* fixture/r))[0][1], qr/^the header begins "\/\* fixture"; /, "none");
+like((faults($fixture =~ s/^ \* Grows.*\n//mr))[0][1], qr/^the header names no parent; /, "and a parent that is missing");
 like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or all of it");
 
 is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n took 3.5 ms */\n// 2 us2, 8 bytes\n", 1)),
@@ -156,6 +166,7 @@ for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*
     my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
     if (($kind // "") eq "cu") {
+        is(($text =~ m{\A/\* ([\w-]+):})[0], $folder =~ s{.*/}{}r, "$file: its header has the name of its directory");
         is(unsure_of_device($text), "", "$file: the device it needs");
         is(join("; ", unknown_phrases($file)), "", "$file: tests/lib/Workbook.pm knows what it asks of tests");
     }

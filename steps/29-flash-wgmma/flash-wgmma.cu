@@ -1,4 +1,4 @@
-/* 29-flash-wgmma: the forward pass on Hopper's own tensor core instructions, in six kernels
+/* 29-flash-wgmma: FlashAttention forward on Hopper's wgmma, in six kernels
  *
  * Follows: 28-flash-tma
  * Architecture: 90a
@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "29-flash-wgmma",
-        .title = "the forward pass on Hopper's own tensor core instructions, in six kernels",
+        .title = "FlashAttention forward on Hopper's wgmma, in six kernels",
         .architecture = "90a",
         KF_TABLES(cases, variants),
         .setup = setup,
