@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
-    extern __shared__ __align__(16) __half tiles[];
+    // 128: the shared word of draw_keys comes first, and a row of a tile shall not begin behind it.
+    extern __shared__ __align__(128) __half tiles[];
     const drawn_keys drawn = draw_keys(counters, all.causal);
     const int head = drawn.head;
     const int block = drawn.block;
