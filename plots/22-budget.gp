@@ -1,4 +1,4 @@
-# alt: Cycles per tile of the five kernels of step 22, D = 64, S = 2048, on a logarithmic axis. What a tile took falls to less than a quarter from the fragments and shared-tile kernels to the swizzle kernel, and a little more to the async and registers kernels. The wavefronts of shared memory are just below it in the first two kernels, and further below it from the swizzle kernel on. Products and exponentials take the same cycles in every kernel; issue slots fall by half.
+# alt: Cycles per tile of the five kernels of step 22, D = 64, S = 2048, on a logarithmic axis. What a tile took falls to less than a quarter from the fragments and shared-tile kernels to the swizzle kernel, and a little more to the async and registers kernels. The wavefronts of shared memory are just below it in the first two kernels, and further below it from the swizzle kernel on. Products and exponentials take the same cycles in every kernel.
 # data: step-22-profile.tsv
 load 'plots/style.gp'
 ways = 'a-fragments b-shared c-swizzle d-async e-registers'
@@ -20,12 +20,11 @@ set bmargin at screen 0.36
 set key at screen 0.54, 0.005 bottom center maxrows 3 samplen 2.2 width 0
 set print $all
 do for [i = 1:n] {
-    print sprintf('%d %g %g %g %g %g', i, took(i), seen(i, 'wavefronts') / tiles, seen(i, 'tensor_pct') / 100 * took(i), \
-        seen(i, 'xu_pct') / 100 * took(i), seen(i, 'issue_pct') / 100 * took(i))
+    print sprintf('%d %g %g %g %g', i, took(i), seen(i, 'wavefronts') / tiles, seen(i, 'tensor_pct') / 100 * took(i), \
+        seen(i, 'xu_pct') / 100 * took(i))
 }
 unset print
 plot $all using 1:2 with linespoints ls 1 title 'a tile took', \
      $all using 1:3 with linespoints ls 2 title 'wavefronts', \
      $all using 1:4 with linespoints ls 3 title 'products', \
-     $all using 1:5 with linespoints ls 4 title 'exponentials', \
-     $all using 1:6 with linespoints ls 5 title 'issue slots'
+     $all using 1:5 with linespoints ls 4 title 'exponentials'
