@@ -20,7 +20,6 @@ static inline const char *lacks_room(int bytes, char *why, size_t size)
     return "refused-room";
 }
 
-// snippet: refuse
 // A candidate that does not run as intended on this device: its tiles need more shared memory than
 // a block may have, or its fragments more registers than a thread may have. The compiler spills
 // such registers to local memory, and the loop reads them from there. A CPU has no such limit of
@@ -38,7 +37,6 @@ static inline const char *refused_here(const void *kernel, int bytes, char *why,
     }
     return status;
 }
-// end snippet: refuse
 
 // On a CPU, candidates skip cases that are large or mostly padding.
 static inline bool takes_part_here(const kf_case *c)

@@ -82,7 +82,6 @@ static __device__ __forceinline__ void warp_store_transposed(uint32_t row, const
                  : "memory");
 }
 
-// snippet: cp-async
 // Starts a copy of 16 bytes into shared memory: `bytes` of them (16 or 0) are read, the others are
 // zeros. Both addresses are multiples of 16.
 static __device__ __forceinline__ void copy_async(uint32_t to, const void *from, int bytes)
@@ -115,7 +114,6 @@ static __device__ __forceinline__ void copy_async_wait()
     static_assert(GROUPS >= 0, "a wait leaves 0 groups in flight, or more");
     asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
 }
-// end snippet: cp-async
 
 static const float LOG2E = 1.4426950408889634f; // e^x = 2^(LOG2E x)
 

@@ -56,7 +56,6 @@ __global__ void __launch_bounds__(THREADS, 3)
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
         float s[KEYS / 8][4] = {};
-        // snippet: fragments
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             const int key = first + n * 8 + g;
@@ -71,7 +70,6 @@ __global__ void __launch_bounds__(THREADS, 3)
                 warp_mma(s[n], query[d], b);
             }
         }
-        // end snippet: fragments
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);

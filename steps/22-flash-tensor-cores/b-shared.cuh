@@ -12,7 +12,6 @@ namespace shared
 
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
-// snippet: tile
 // Rows first to first + KEYS of from [Sk][D] -> tile [KEYS][D]; rows past the end are zeros.
 template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
@@ -33,7 +32,6 @@ static __device__ __forceinline__ void load_tile(__half *tile, const __half *fro
         *(uint4 *)(tile + i * D) = values;
     }
 }
-// end snippet: tile
 
 // Rows key and key + 1 of column d of a tile, in one register.
 template <int D>
@@ -77,7 +75,6 @@ __global__ void __launch_bounds__(THREADS, 3)
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
-        // snippet: shared
         __syncthreads(); // nobody reads the tiles before
         load_tile<D>(k_tile, k, first, Sk);
         load_tile<D>(v_tile, v, first, Sk);
@@ -95,7 +92,6 @@ __global__ void __launch_bounds__(THREADS, 3)
                 warp_mma(s[n], query[d], b);
             }
         }
-        // end snippet: shared
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);

@@ -45,7 +45,6 @@ static __device__ __forceinline__ void warp_add_pv(float (*out)[D / 8][4],
                                                    const float (&p)[STRIPS][KEYS / 8][4],
                                                    uint32_t v_tile, uint32_t v_lane);
 
-// snippet: tile
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, one warp per 16 STRIPS queries. Compiled for 8 warps
 // per multiprocessor: with 255 registers per thread no more than 8 fit. cost: 4 D flops per score.
@@ -60,7 +59,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers, and not in shared memory
     constexpr int TILE = KEYS * D * 2;                  // bytes
     constexpr int AHEAD = STAGES > 1 ? STAGES - 1 : 1;  // tiles that are asked for before the loop
-    // end snippet: tile
     extern __shared__ __align__(16) __half tiles[]; // q [ROWS] unless kept, k and v [STAGES][KEYS]
     const int lane = threadIdx.x % 32;
     const int64_t head = blockIdx.y;
@@ -285,7 +283,6 @@ static const kf_case cases[] = {
     KF_FLASH_ODD,
 };
 
-// snippet: candidates
 #define CANDIDATE(rows, keys, warps, stages)                                                       \
     {                                                                                              \
         .name = "m" #rows "-n" #keys "-w" #warps "-s" #stages,                                     \
@@ -316,7 +313,6 @@ static const kf_variant variants[] = {
     CANDIDATE(256, 64, 8, 2),
     CANDIDATE(256, 128, 8, 3),
 };
-// end snippet: candidates
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
