@@ -311,9 +311,8 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "In case small-D128 (1 head of 128 queries and keys), the loads from shared memory of "
-             "both kernels together: how many times as many wavefronts has reference-log (delta in "
-             "both) as by-dq (dq stores delta)?",
+    {.text = "In case small-D128, loads from shared memory of both kernels together: reference-log "
+             "(delta in both) has how many times as many wavefronts as by-dq (dq stores delta)?",
      .figure = "shared_ld_wavefronts",
      .case_name = "small-D128",
      .variant = "reference-log",
