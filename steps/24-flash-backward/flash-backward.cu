@@ -384,8 +384,8 @@ static const kf_question questions[] = {
      .case_name = "small",
      .variant = "reference-log"},
     {.text =
-         "At D = 64, S = 8192, without a mask, both kernels together: how many times as fast as "
-         "dkv:n64-m64-w4 (tiles of 64) is dkv:n128-m64-w4?",
+         "dkv:n128-m64-w4 is how many times as fast as dkv:n64-m64-w4 (tiles of 64), both kernels "
+         "together, at D = 64, S = 8192, without a mask?",
      .figure = "median_us",
      .case_name = "D64-S8192",
      .variant = "dkv:n64-m64-w4",
