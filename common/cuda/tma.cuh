@@ -110,7 +110,6 @@ static __device__ __forceinline__ void tma_prefetch(const CUtensorMap *map)
     asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
 }
 
-// snippet: load
 // Starts the copy of the box whose first element is x (innermost), y, z -> the tile. Its bytes
 // count for the barrier: all of the box, also those outside of the array. A map is aligned to 64
 // bytes, a tile to 128, and to 1024 if it is swizzled. Called by one thread.
@@ -123,7 +122,6 @@ static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap
                  : "r"(tile), "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
                  : "memory");
 }
-// end snippet: load
 
 static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap *map,
                                                 uint32_t barrier, int x, int y)
@@ -145,7 +143,6 @@ static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap
                  : "memory");
 }
 
-// snippet: store
 // Starts the copy of the tile -> the box, of those elements that lie in the array. The same thread
 // commits and waits: stores have bulk groups, like cp.async, and no barrier.
 static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
@@ -177,7 +174,6 @@ static __device__ __forceinline__ void bulk_wait_read()
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(GROUPS) : "memory");
 }
-// end snippet: store
 
 static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
                                                  int y)
@@ -242,7 +238,6 @@ static __device__ __forceinline__ void bulk_reduce_add(float *to, uint32_t tile,
 
 // --- Maps ----------------------------------------------------------------------------------------
 
-// snippet: map
 // The layout of an array in memory, innermost dimension first: extents in elements; strides in
 // bytes along each dimension but the innermost, multiples of 16; and the box that a copy moves, at
 // most 256 elements per dimension.
@@ -251,7 +246,6 @@ typedef struct tensor_layout {
     cuuint64_t extent[5], stride[4];
     cuuint32_t box[5];
 } tensor_layout;
-// end snippet: map
 
 // The driver's function. It is looked up by name, so that programs need not link the driver.
 static inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder()

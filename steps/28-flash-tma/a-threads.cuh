@@ -108,7 +108,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t next_stage = 0;
         stage = first / KEYS % STAGES * TILE;
         next_stage = next / KEYS % STAGES * TILE;
-        // snippet: loop
         copy_async_wait<AHEAD - 1>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (STAGES == 1) {
@@ -118,7 +117,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
         }
         copy_async_commit();
-        // end snippet: loop
 
         float s[STRIPS][KEYS / 8][4] = {};
         warp_add_qk<D, KEYS, STRIPS, KEPT>(s, query, q_tile, warp_row, k_tiles + stage, qv_lane,

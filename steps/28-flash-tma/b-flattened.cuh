@@ -78,7 +78,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const float scale = LOG2E / sqrtf((float)D);                           // to exponents of 2
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
-    // snippet: begin
     if (threadIdx.x == 0) {
         for (int i = 0; i <= STAGES; i++) {
             barrier_init(there + i * 8, 1);
@@ -96,7 +95,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
     }
     barrier_wait(q_there, 0);
-    // end snippet: begin
 
     uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
     float out[STRIPS][D / 8][4] = {};
@@ -143,7 +141,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
         warp_add_pv_boxes<D, KEYS, STRIPS>(out, s, v_tiles + stage, qv_lane);
     }
-    // snippet: end
     // A warp reads only its own rows of q, and its rows of o take their place.
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
@@ -157,7 +154,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         bulk_commit();
         bulk_wait_read<0>(); // shared memory goes with the block
     }
-    // end snippet: end
 }
 
 } // namespace flattened

@@ -13,7 +13,6 @@ static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strip
     return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
 }
 
-// snippet: box
 // A tile is D / 64 boxes [ROWS][64] one behind the other, each at a multiple of 1024 bytes. A row
 // of a box is 128 bytes, 64 halves, and swizzled. Returns the offset of columns 16 d to 16 d + 15
 // from the start of the tile, for a lane whose row and chunk in the first box are at `lane`.
@@ -22,7 +21,6 @@ static __device__ __forceinline__ uint32_t columns_of(uint32_t lane, int d)
 {
     return d / 4 * ROWS * 128 + (lane ^ d % 4 * 32);
 }
-// end snippet: box
 
 // The products of a warp, as in step 23, from tiles of boxes. warp_add_qk_boxes: s [16
 // STRIPS][KEYS] += q k^T. q_rows: the warp's first row of q; KEPT: they are in query.

@@ -111,7 +111,6 @@ static void launch_loads(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// snippet: predict
 // The row at which the last tile of a head ends, counted from the head's first row: rows from Sq on
 // belong to the next head.
 static int64_t last_tile_ends(const kf_shape *s)
@@ -125,7 +124,6 @@ static bool overwritten(const kf_shape *s, int64_t row, int before)
 {
     return before * (int64_t)s->Sq + row < last_tile_ends(s);
 }
-// end snippet: predict
 
 // True if nothing is overwritten: then the map of all rows is as good as any.
 static bool whole_tiles(const kf_case *c)
