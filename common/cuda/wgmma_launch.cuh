@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-// snippet: map
 // A tensor [BH][S][D] -> a map whose boxes are tiles of `rows` rows. The columns are split, because
 // a swizzled box has at most 64. S is Sk if there is a k or a v in the tensor's name, else Sq.
 static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
@@ -23,7 +22,6 @@ static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
     return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
                       CU_TENSOR_MAP_SWIZZLE_128B);
 }
-// end snippet: map
 
 // The launcher for the run's D.
 template <kf_launch *for_64, kf_launch *for_128>

@@ -23,7 +23,6 @@ static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small_til
 
 } // namespace work_tiles
 
-// snippet: at-once
 // How many heads run at a time: as many as have their keys and values in 16 MB of the L2 cache.
 // Without a mask all rows are equally long, and it is one.
 static inline int heads_at_once(const kf_shape *s)
@@ -33,7 +32,6 @@ static inline int heads_at_once(const kf_shape *s)
     const int64_t fit = room / head;
     return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
 }
-// end snippet: at-once
 
 static int multiprocessors()
 {
@@ -50,7 +48,6 @@ typedef struct cut {
     int warpgroups, small;
 } cut;
 
-// snippet: cut
 // The time at which the last multiprocessor ends, if each takes a new work tile as soon as it is
 // free. The unit is the time of a work tile of 192 rows. One of 128 rows takes 0.77 and not 2/3:
 // two warpgroups keep the tensor cores less busy than three.
@@ -86,4 +83,3 @@ static inline cut best_cut(const kf_shape *s)
     }
     return best;
 }
-// end snippet: cut

@@ -135,7 +135,6 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole_tiles : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
-            // snippet: leave
             barrier_wait(m.k_full + 8 * stage, filled);
             wgmma_fence();
             start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
@@ -145,7 +144,6 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
             if (leader) {
                 barrier_arrive(m.k_empty + 8 * stage);
             }
-            // end snippet: leave
 
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);

@@ -141,12 +141,10 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
     }
-    // snippet: last
     if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
         atomicExch(&counters[0], 0);
         atomicExch(&counters[1], 0);
     }
-    // end snippet: last
 }
 
 template <int D, int WARPGROUPS, softmax_function SOFTMAX>

@@ -176,7 +176,6 @@ static __device__ __forceinline__ void skip_tiles(const block_memory &m, int war
     const int own_handoff = HANDOFF_BARRIER + warpgroup,
               next_handoff = HANDOFF_BARRIER + (warpgroup + 1) % WARPGROUPS;
 #pragma unroll 1
-    // snippet: pass-over
     for (; tile >= 0 && tile * KEYS >= group_keys; tile--, step++) { // others see these
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
@@ -188,7 +187,6 @@ static __device__ __forceinline__ void skip_tiles(const block_memory &m, int war
             barrier_arrive(m.v_empty + 8 * stage);
         }
     }
-    // end snippet: pass-over
 }
 
 // The threads of a consumer warpgroup have read q, and what their work tile is.
