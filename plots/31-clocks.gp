@@ -1,6 +1,6 @@
-# alt: Three ways to time the kernels A, B and C over time, and above each the clock rate of the multiprocessors. In turn: A, B and C in a drawn order, one directly behind the other; the rate stays below the highest and is the same for all. Cool: after a rest, single calls of A, at the highest rate. Sustained: after a rest, calls of A back to back; the rate falls by steps in the first half, which does not count, and is constant in the second half, which is timed.
+# alt: Two ways to time the kernels A, B and C over time, and above each the clock rate of the multiprocessors. In turn: A, B and C in a drawn order, one directly behind the other; the rate stays below the highest and is the same for all. Sustained: after a rest, calls of A back to back; the rate falls by steps in the first half, which does not count, and is constant in the second half, which is timed.
 # data: none
-drawing = 318
+drawing = 218
 load 'plots/style.gp'
 X = 92
 part(x, y, w, fill, edge, text) = box(X + x, y, w, 20, fill, edge) . '; ' . say(X + x + w / 2.0, y + 10, 'center', edge, text)
@@ -18,13 +18,6 @@ do for [i = 0:14] {
 }
 eval say(X + 150, y + 68, 'center', SOFT, 'a millisecond each')
 y = 116
-eval band(y)
-eval name(y, 'alone', 'cool')
-eval line(X + 130, y + 4, X + 300, y + 4, PURPLE)
-eval say(X + 62, y + 44, 'center', SOFT, '0.5 s without work')
-do for [i = 0:5] { eval part(130 + 29 * i, y + 34, 19, FAINT, GOOD, 'A') }
-eval say(X + 214, y + 68, 'center', SOFT, '20 calls, each waited for')
-y = 216
 eval band(y)
 eval name(y, 'alone', 'sustained')
 eval line(X + 130, y + 4, X + 146, y + 4, PURPLE)

@@ -110,10 +110,10 @@ static const kf_question questions[] = {
      .case_name = "small",
      .variant = "b-bulk"},
     {.text =
-         "At D = 64, S = 8192, without a mask, on the sustained clock, how many times as fast as "
+         "At D = 128, S = 8192, without a mask, on the sustained clock, how many times as fast as "
          "a-red is b-bulk?",
      .figure = "ratio",
-     .case_name = "D64-S8192",
+     .case_name = "D128-S8192",
      .variant = "b-bulk",
      .timing = &timings[1]},
 };

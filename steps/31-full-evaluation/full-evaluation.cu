@@ -242,15 +242,8 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "In case both-small (2 heads of 128 queries and keys, D = 64), how many exponentials does "
-         "a call of both compute, forward and backward together?",
-     .figure = "exp",
-     .case_name = "both-small",
-     .variant = "both"},
     {.text = "At D = 64, S = 512, without a mask, on the graph clock, how many microseconds does a "
-             "call "
-             "of both take: step 29's g-work-tiles, then step 30's d-late?",
+             "call of both take: step 29's g-work-tiles, then step 30's d-late?",
      .figure = "median_us",
      .case_name = "both-D64-S512",
      .variant = "both",
