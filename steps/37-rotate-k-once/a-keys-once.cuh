@@ -11,7 +11,6 @@
 
 enum { PASS_THREADS = 128 }; // per block
 
-// snippet: keys
 // k [heads][Sk][D] -> k_rotated, likewise
 // grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, of HEADS heads
 // cost: 4 bytes per element, and D floats of the tables per row of HEADS heads
@@ -62,4 +61,3 @@ __global__ void __launch_bounds__(PASS_THREADS)
         }
     }
 }
-// end snippet: keys
