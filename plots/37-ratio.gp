@@ -22,8 +22,8 @@ set xrange [430:19500]
 set xtics ('512' 512, '1k' 1024, '2k' 2048, '4k' 4096, '8k' 8192, '16k' 16384)
 set xlabel 'S'
 set ylabel 'K once, times as fast'
-set yrange [0.93:6.5]
-set ytics (1, 1.2, 1.5, 2, 3, 4, 5)
+set yrange [0.93:10.5]
+set ytics (1, 1.2, 1.5, 2, 3, 5, 8)
 set key top right
 plot 1 with lines ls LIMIT notitle, \
      for [i = 1:3] $all index i - 1 using 1:2 with linespoints ls int(word(style, i)) title word(said, i)
