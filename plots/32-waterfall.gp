@@ -1,8 +1,8 @@
-# alt: A waterfall of times at D = 128 and S = 65,536, forward, from attention alone to attention that rotates q and k itself. Each bar adds one part of the work. The largest is tiles of k copied through registers; the arithmetic, by constants in registers, adds nothing to be seen; angles from shared memory add nearly as much as the copy, angles from L1 and then from L2 half as much each; q rotated too adds little. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
+# alt: A waterfall of times at D = 128 and S = 65,536, forward, from attention alone to attention that rotates q and k itself. Each bar adds one part of the work. Three bars: tiles of k copied through registers; the arithmetic, by angles from shared memory, a little less; angles from memory, and q rotated too, about as much again. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
 # data: step-32.tsv
 load 'plots/style.gp'
-ways = 'attention cause:copied cause:rotated-registers cause:staged-table cause:tiny-table cause:whole-table fused'
-said = "'attention alone' 'k copied' 'by constants' 'from shared' 'from L1' 'from L2' 'fused kernel'"
+ways = 'attention cause:copied cause:staged-table fused'
+said = "'attention alone' 'k copied' 'from shared' 'fused kernel'"
 marks = 'one-kernel op-by-op'
 marked = "'one RoPE kernel' 'RoPE op by op'"
 if (!exists('at')) at = 'forward-D128-S65536'

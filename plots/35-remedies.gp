@@ -1,11 +1,11 @@
-# alt: How many times as fast as RoPE op by op and attention the fused kernel is, against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, and there is one for a variant of each remedy: 64 queries with 32 keys, 256 queries, overwritten, and tables in shared memory with 32 keys. At D = 64 all come down together to about the dashed line at 1, 64 queries and 256 queries a little below it. At D = 128 all fall below it, where fusing loses: 64 queries first and farthest; 256 queries and overwritten stay nearest to 1.
+# alt: How many times as fast as RoPE op by op and attention the fused kernel is, against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, and there is one for a variant of each remedy: the small tile, the large tile, overwritten, and tables in shared memory with 32 keys. At D = 64 all come down together to about the dashed line at 1, the small and the large tile a little below it. At D = 128 all fall below it, where fusing loses: the small tile first and farthest; the large tile and overwritten stay nearest to 1.
 # data: step-32.tsv step-33.tsv step-34.tsv step-35.tsv
 load 'plots/style.gp'
 ratio(step, D, name) = rows(sprintf('step-%d.tsv', step), sprintf('clock=graph l2=warm D=%d variant=%s', D, name), 'Sk ratio case') . \
     ' | grep forward'
 steps = '32 33 33 34 35'
 names = 'fused tile:m64-n32-w4-s3 tile:m256-n64-w8-s2 fused-overwritten staged-n32'
-said = "'step 32' '64 queries, 32 keys' '256 queries' 'overwritten' 'staged, 32 keys'"
+said = "'step 32' 'small tile' 'large tile' 'overwritten' 'staged, 32 keys'"
 set logscale xy 2
 set ytics ('0.25' 0.25, '0.35' 0.35, '0.5' 0.5, '0.7' 0.7, '1' 1, '1.4' 1.4, '2' 2, '2.8' 2.8, '4' 4, '5.6' 5.6, '8' 8)
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT

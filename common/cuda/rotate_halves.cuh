@@ -19,7 +19,6 @@ static __device__ __forceinline__ four_angles load_angles(const float *cosine, c
     return {*(const float4 *)cosine, *(const float4 *)sine};
 }
 
-// snippet: rotate-four
 // Rotates two pairs, x with y, by two angles. x and y are two halves each.
 template <bool BACK>
 static __device__ __forceinline__ void rotate_two(unsigned *x, unsigned *y, float2 cosine,
@@ -47,4 +46,3 @@ static __device__ __forceinline__ void rotate_four(uint2 *low, uint2 *high, four
     *low = x;
     *high = y;
 }
-// end snippet: rotate-four

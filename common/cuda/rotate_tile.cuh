@@ -6,7 +6,6 @@
 #include "cuda/count.cuh"
 #include "cuda/rotate_halves.cuh"
 
-// snippet: rotate-tile
 // The place of a thread in its first row of a tile. It rotates four neighbours, from element 4 *
 // four on in the first half of the row, and their partners. They stand `at` and at ^ D / 2 halves
 // from the start of the row.
@@ -60,4 +59,3 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
         }
     }
 }
-// end snippet: rotate-tile

@@ -18,7 +18,6 @@ static __device__ __forceinline__ void rotate_back(float *x, float *y, float cos
     *x = rotated;
 }
 
-// snippet: rotate-back
 // c [STRIPS * 16][D]: rows first to first + STRIPS * 16 of a gradient by [S][D]. A lane has both
 // column d and column d + D/2 of its rows. cost: 4 D bytes of tables per row
 template <int D, int STRIPS>
@@ -51,7 +50,6 @@ static __device__ __forceinline__ void warp_rotate_back(float (*c)[D / 8][4], an
         }
     }
 }
-// end snippet: rotate-back
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq, by the rotated q and without its scale, is added to sums

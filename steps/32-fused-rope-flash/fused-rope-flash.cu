@@ -286,11 +286,6 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "In case forward-S256 (2 heads of 256 positions, D = 64, under a mask), how many "
-             "rotations of a key does a whole call of fused make?",
-     .figure = "K_rotations",
-     .case_name = "forward-S256",
-     .variant = "fused"},
     {.text = "Forward at D = 128 and S = 512, how many times as fast as one-kernel is fused?",
      .figure = "median_us",
      .case_name = "forward-D128-S512",

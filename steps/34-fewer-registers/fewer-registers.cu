@@ -291,25 +291,16 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "In case forward-S256 (2 heads of 256 positions, D = 64, under a mask), how many times as "
-         "many ldmatrix does fused-warps request as fused-overwritten?",
-     .figure = "ldmatrix_requests",
-     .case_name = "forward-S256",
-     .variant = "fused-warps",
-     .over = "fused-overwritten"},
     {.text = "At D = 128, S = 8192, how many times as fast as fused-kept is fused-overwritten?",
      .figure = "median_us",
      .case_name = "forward-D128-S8192",
      .variant = "fused-kept",
      .over = "fused-overwritten"},
-    {.text =
-         "At D = 128, S = 65536, how many times as fast as fused-overwritten is fused-warps, with "
-         "16 queries per warp in place of 32?",
+    {.text = "At D = 128, S = 65536, how many times as fast as fused-overwritten is fused-chunks?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "fused-overwritten",
-     .over = "fused-warps"},
+     .over = "fused-chunks"},
 };
 
 int main(int argc, char **argv)

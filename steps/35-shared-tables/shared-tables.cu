@@ -197,13 +197,6 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
     {.text =
-         "In case forward-S256 (2 heads of 256 positions, D = 64, under a mask), how many times as "
-         "many bytes does cp.async bring in staged as in fused?",
-     .figure = "cp_async_bytes",
-     .case_name = "forward-S256",
-     .variant = "staged",
-     .over = "fused"},
-    {.text =
          "At D = 128, S = 65536, how many times as fast as fused is staged, where angles come with "
          "their tile?",
      .figure = "median_us",

@@ -3,7 +3,6 @@
 
 #include "cuda/rotate_tile.cuh"
 
-// snippet: load-table
 // Rows first to first + ROWS of cosine and sine [S][D/2] -> cosines [ROWS][D/2], then sines, at
 // this address of shared memory; rows past the end are zeros. The rows are there after a wait and a
 // barrier.
@@ -24,7 +23,6 @@ static __device__ __forceinline__ void load_table(uint32_t table, const float *c
         COUNT("table loads", bytes / 2);
     }
 }
-// end snippet: load-table
 
 // As rotate_tile, but by the cosines and sines [ROWS][D/2] that load_table has brought.
 template <int D, int ROWS, int THREADS>
