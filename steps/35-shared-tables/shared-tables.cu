@@ -196,9 +196,7 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "At D = 128, S = 65536, how many times as fast as fused is staged, where angles come with "
-         "their tile?",
+    {.text = "At D = 128, S = 65536, how many times as fast as fused is staged?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "fused",
