@@ -98,7 +98,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
-        // snippet: scalar
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
 #pragma unroll
@@ -111,7 +110,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 }
             }
         }
-        // end snippet: scalar
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);

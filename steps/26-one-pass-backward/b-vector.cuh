@@ -10,7 +10,6 @@
 namespace vector
 {
 
-// snippet: add-four
 // Adds c[0] to c[3] to four neighbours in memory, each atomically. to: a multiple of 16 bytes.
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
@@ -25,7 +24,6 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
     }
 #endif
 }
-// end snippet: add-four
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; unscaled dq is added to sums [BH][padded][D], in tiles of 16 x 8

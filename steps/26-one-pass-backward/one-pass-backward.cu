@@ -235,10 +235,10 @@ static const kf_question questions[] = {
      .variant = "a-scalar",
      .over = "b-vector"},
     {.text =
-         "At D = 64, S = 8192, without a mask: a-scalar (five products, one float per addition) is "
-         "how many times as fast as two-kernels?",
+         "At D = 128, S = 8192, without a mask: a-scalar (five products, one float per addition) "
+         "is how many times as fast as two-kernels?",
      .figure = "ratio",
-     .case_name = "D64-S8192",
+     .case_name = "D128-S8192",
      .variant = "a-scalar"},
     {.text = "At D = 128, S = 8192, without a mask: c-ordered (plain loads and stores) is how many "
              "times as fast as d-ordered-vector (atomic additions)?",

@@ -33,7 +33,6 @@ static __device__ __forceinline__ void post(int *counter)
 }
 // end snippet: order
 
-// snippet: draw
 // A tile of keys: its head, and its number there.
 struct drawn_keys {
     int head, block;
@@ -53,4 +52,3 @@ static __device__ __forceinline__ drawn_keys draw_keys(int *counters, bool causa
     const int blocks = causal ? gridDim.y : gridDim.x; // per head
     return {drawn % heads, causal ? blocks - 1 - drawn / heads : drawn / heads};
 }
-// end snippet: draw

@@ -20,7 +20,6 @@
 #include "cuda/tiled_attention.cuh"
 #include "problems/flash_backward_cases.h"
 
-// snippet: transpose
 // k [BH][Sk][D] -> kt [BH][D][padded], with zeros past the last key
 // grid (padded / 64, D / 64, BH), 256 threads. cost: 4 bytes per element
 template <int D>
@@ -45,7 +44,6 @@ __global__ void transpose(const __half *k, __half *kt, int Sk)
         *(__half2 *)(kt + (first_d + row) * padded + first_key + column) = two;
     }
 }
-// end snippet: transpose
 
 // Columns first to first + KEYS of kt [D][padded] -> the tile [D][KEYS] at this address of shared
 // memory, swizzled.
@@ -96,7 +94,7 @@ warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], u
         }
     }
 }
-// snippet: transposed
+
 // c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above. These operands are columns
 // of kt: ldmatrix has to transpose them.
 template <int D, int KEYS, int STRIPS, int N>
@@ -123,7 +121,6 @@ static __device__ __forceinline__ void warp_add_transposed_scores(float (*c)[N /
         }
     }
 }
-// end snippet: transposed
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
