@@ -16,7 +16,8 @@
  *          a quarter of the requests of one. A fixed order makes blocks wait.
  * Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as its
  *          wavefronts say, and faster than FlashAttention-2 at long S. In a fixed order two runs
- *          have the same bits, at four fifths of the speed; plain additions are slower still.
+ *          have the same bits, at about five sixths of its speed at long S; plain additions are
+ *          slower still.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"
