@@ -84,7 +84,7 @@ for (["m", "m: a name and a value are right"], ["x=1", "x=1: there is no x; laun
 my $chapter = slurp("chapters/24-when-to-fuse.md");
 my %words = $chapter =~ /^- \*Row (\d+)\.\*[^\n]*\\\n  `([^`]*)`/mg;
 sub rows_of_table { my ($head) = @_; my ($rows) = $chapter =~ /^\|[^\n]*\Q$head\E[^\n]*\n\|[-|]*\n(.*?)\n\n/ms; return split /\n/, $rows // "" }
-sub givens { return $_[0] =~ /\[(-?[\d.]+)\]\{\.given\}/g }
+sub givens { return $_[0] =~ /\[(-?[\d.]+)(?: \w+)?\]\{\.given\}/g }
 sub recorded {
     my ($step, $case, $variant, $l2) = @_;
     my ($names, @rows) = map { [split /\t/] } grep { !/^#/ } split /\n/, slurp("plots/data/nvidia-h200/step-$step.tsv");
@@ -97,34 +97,59 @@ sub recorded {
 }
 sub is_near { my ($is, $want, $what) = @_; ok(abs($is - $want) < 0.051, "$what: $is, $want") }
 
-my (%saved, %paid, %baseline, %fused);
-for my $row (rows_of_table("change by the rule")) {
-    my ($n) = $row =~ /^\| (\d+)/;
-    my @us = givens($row);
-    my ($before, $after) = map { [/step=(\d+) case=(\S+) variant=(\S+) clock=graph l2=(\w+)/] } $row =~ /\[([^\]]*median_us fmt=%\.\df)\]/g;
+# The cells of a row, by the heads of their columns.
+sub cells {
+    my ($head, $row) = @_;
+    my ($heads) = $chapter =~ /^(\|[^\n]*\Q$head\E[^\n]*)\n/m;
+    my @names = map { s/^\s+|\s+$//gr } split /\|/, $heads;
+    my %cell;
+    @cell{@names} = map { s/^\s+|\s+$//gr } split /\|(?![a-z])/, $row;
+    return %cell;
+}
+
+my (%counts, $timed);
+for my $row (rows_of_table("launches that go")) {
+    my %cell = cells("launches that go", $row);
+    my ($n) = $cell{row} =~ /^(\d+)/;
+    my $m = $words{$n} =~ /(?:^| )m=/ ? (givens($cell{'$m$'}))[0] : undef;
+    my ($w) = givens($cell{'$w$, µs'});
     %r = run("awk -f common/make/reader/rule.awk " . join " ", map { "'$_'" } split / /, $words{$n});
-    ($saved{$n}, $paid{$n}) = (term($r{out}, "saved"), term($r{out}, "paid"));
-    ($baseline{$n}, $fused{$n}) = ($before, $after);
-    is_near($us[0], $saved{$n}, "row $n, saved");
-    is_near($us[1], $paid{$n}, "row $n, paid");
-    is_near($us[2], $saved{$n} - $paid{$n}, "row $n, the change");
-    is_near($us[3], recorded(@$before) - recorded(@$after), "row $n, the change measured");
+    my ($launches) = $r{out} =~ /^  launches +([\d.]+)/m;
+    is($cell{"launches that go"} || 0, $launches // 0, "row $n, launches");
+    my @bytes = $r{out} =~ /^  (?:memory|read|l2) +([\d.]+) bytes/mg;
+    my @mb = givens($cell{"bytes that go"});
+    is(@mb, @bytes, "row $n, as many kinds of bytes");
+    ok(abs($mb[$_] - $bytes[$_] * 1e-6) <= 0.006 * $mb[$_] + 0.03, "row $n, $mb[$_] MB") for 0 .. $#mb;
+    if (defined $w) { ok(abs($w - term($r{out}, "w")) < 0.051, "row $n, w: $w") }
+    if (defined $m) { like($r{out}, qr/ m = \Q$m\E /, "row $n, m") }
+    $counts{$n} = 1;
 }
-is(keys %saved, keys %words, "a row for each line of words") and ok(keys %saved > 8, "and there are some");
-my @terms = rows_of_table("saved, measured");
-ok(@terms > 3, "what is saved and what is paid, each by itself");
-for my $row (@terms) {
-    my ($n) = $row =~ /^\| (\d+)/;
-    my @us = givens($row);
-    my ($step, $case, undef, $l2) = @{$fused{$n}};
+
+my (%saved);
+for my $row (rows_of_table("change, by the rule")) {
+    my %cell = cells("change, by the rule", $row);
+    my ($n) = $cell{row} =~ /^(\d+)/;
+    my %us = map { my ($us) = givens($cell{$_}); ($_ => $us) } grep { /rule|measured/ } keys %cell;
+    my ($before, $after) = map { [$cell{$_} =~ /step=(\d+) case=(\S+) variant=(\S+) clock=graph l2=(\w+) col=median_us fmt=/] } qw(before after);
+    %r = run("awk -f common/make/reader/rule.awk " . join " ", map { "'$_'" } split / /, $words{$n});
+    $saved{$n} = term($r{out}, "saved");
+    my $paid = term($r{out}, "paid");
+    my $change = recorded(@$before) - recorded(@$after);
+    is_near($us{"saved, by the rule"}, $saved{$n}, "row $n, saved");
+    is_near($us{"paid, by the rule"}, $paid, "row $n, paid");
+    is_near($us{"change, by the rule"}, $saved{$n} - $paid, "row $n, the change");
+    is_near($us{"change, measured"}, $change, "row $n, the change measured");
+    next unless defined $us{"saved, measured"};
+    my ($step, $case, $variant, $l2) = @$after;
     my $without = recorded($step, $case, "attention", $l2);
-    my $change = recorded(@{$baseline{$n}}) - recorded(@{$fused{$n}});
-    my $extra = ($fused{$n}[2] eq "rotate-k-once" ? recorded($step, $case, "k-cached", $l2) : recorded(@{$fused{$n}})) - $without;
-    is_near($us[0], $saved{$n}, "row $n, saved");
-    is_near($us[1], $change + $extra, "row $n, saved, measured");
-    is_near($us[2], $paid{$n}, "row $n, paid");
-    is_near($us[3], $extra, "row $n, paid, measured");
+    my $extra = ($variant eq "rotate-k-once" ? recorded($step, $case, "k-cached", $l2) : recorded(@$after)) - $without;
+    is_near($us{"saved, measured"}, $change + $extra, "row $n, saved, measured");
+    is_near($us{"paid, measured"}, $extra, "row $n, paid, measured");
+    $timed++;
 }
+is(join(" ", sort keys %saved), join(" ", sort keys %words), "a row for each line of words") and ok(keys %saved > 8, "and there are some");
+is(join(" ", sort keys %counts), join(" ", sort keys %words), "and a row of counts");
+ok($timed > 3, "what is saved and what is paid, each by itself");
 # A rate per multiprocessor and cycle is at most the documented one, and not far below: an error in the counting of
 # ceilings would be a factor.
 my %documented = (exp_per_cycle => [0.95, 16], shared_bytes_per_cycle => [0.9, 128], mma_f16_per_cycle => [0.6, 2048]);
