@@ -173,7 +173,6 @@ static void launch(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain ----------------------------------------------------------------------
 
-// snippet: four
 // Four keys' scores and values, in tiles of two: prints what a query has accumulated after each
 // tile, and what it would have accumulated had it known the largest score from the start.
 static void say_four_numbers(void)
@@ -203,7 +202,6 @@ static void say_four_numbers(void)
     kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / row_sum, true_out / true_sum,
            row_max + logf(row_sum));
 }
-// end snippet: four
 
 // The number of rows, of all heads, whose largest score comes after the first tile and exceeds the
 // largest score of that tile by more than `by`.
