@@ -28,5 +28,7 @@ for (["one", 1.2, 1.1], ["other", 0.8, 0.9]) {
         ["01", "same", "a", "graph", "warm", 1.1, 1.1, 1.2, "ok"]));
 }
 %r = run("awk -f plots/verdicts.awk $dir/one/step-01.tsv $dir/other/step-01.tsv");
-like($r{out}, qr/^graph\t3\t1\t1\t1$/m, "a reversed verdict, a tie and one that stays are counted");
+like($r{out}, qr/^graph\t3\t1\t1\t1\t0\t2$/m, "a reversed verdict, a tie and one that stays are counted, and in whose favour");
+%r = run("awk -f plots/verdicts.awk $dir/other/step-01.tsv $dir/one/step-01.tsv");
+like($r{out}, qr/^graph\t3\t1\t1\t1\t2\t0$/m, "the other way round they are better");
 done_testing();
