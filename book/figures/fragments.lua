@@ -107,10 +107,8 @@ return {
         below it. Each element has the number of the lane that has it. The elements of one lane
         are marked, and numbered by register.]],
     try = figure.prose [[
-        Move the lane from 4 to 7: these four, a quad, share a row of C, and so a row's maximum
-        needs two shuffles. Then go from lane 1 to 5, 9, 13. Which way do the marks move in A
-        and C, and which way in B? Last, compare the places of a0 with those of c0 and c1: two
-        floats of C, rounded to halves, lie as a register of A does.]],
+        Move the lane from 4 to 7: these four, a quad, share two rows of C, and so the maximum
+        of a row needs two shuffles.]],
     width = 340, height = BELOW + 16 * HIGH + 4,
     controls = { { name = "lane", label = "Lane", values = lanes, start = 6 } },
     base = figure.path("shade", shaded) .. table.concat(base),

@@ -76,7 +76,7 @@ local function draw(v)
     local left, left_words = marked(PLAIN, plain_place, v.column)
     local right, right_words = marked(CHOSEN, place, v.column)
     local words = figure.prose [[
-        Lane r names chunk %d of row r, for r = 0 to 7. On the left the eight chunks lie at place %d
+        Chunk %d of each of eight rows is read. On the left the eight chunks lie at place %d
         of their rows, in %s. ]]
     words = words:format(v.column, v.column, left_words)
     local same = "Without the swizzle it is the same on the right."
@@ -106,8 +106,7 @@ return {
     try = figure.prose [[
         Turn the swizzle off: the eight chunks stand in one column, in four banks, and each row
         has to wait for the row above it. Turn it on and choose another chunk: the eight always lie
-        in eight places. Look along a row as well: it still has each chunk once, so a
-        row is written as fast as before.]],
+        in eight places.]],
     width = 340, height = BANKS_TOP + HIGH + 36,
     controls = {
         { name = "column", label = "Chunk that is read", start = 3,
