@@ -1,8 +1,7 @@
 # alt: TFLOP/s of every candidate of the tuner against the length S, without a mask, two panels, D = 64 and D = 128. The candidates are points, spread over a wide range at each length. A line joins the winners, one the candidate with the tile of step 22, one FlashAttention-2. Candidates that were refused are red at the bottom, as many as there are: crosses where registers spill, plus signs where shared memory is too small.
 # data: step-23.tsv tuned-flash.tsv peers-flash.tsv
 load 'plots/style.gp'
-if (!exists('causal')) causal = 0 # 23-field-causal.gp has 1
-w(D) = sprintf(' B=4 H=8 D=%d causal=%d', D, causal)
+w(D) = sprintf(' B=4 H=8 D=%d causal=0', D)
 tried(D) = rows('step-23.tsv', 'clock=graph l2=warm' . w(D), 'Sk median_us')
 # Refused candidates are side by side, at one height for each reason. All others are below the axis, so that the
 # data are never empty.
@@ -11,7 +10,7 @@ refused(D) = rows('step-23.tsv', 'clock=-' . w(D), 'Sk status') . ' | awk ''!/re
 table(D, us) = rows('tuned-flash.tsv', w(D), 'Sk ' . us)
 # FlashAttention-2 at the lengths of the candidates.
 peer(D) = rows('peers-flash.tsv', 'variant=flash-attention-2 clock=graph l2=warm Sk!=1024 Sk!=4096' . w(D), 'Sk median_us')
-rate(S, D, us) = 4e-6 * 4 * 8 * S * S * D / (1 + causal) / us
+rate(S, D, us) = 4e-6 * 4 * 8 * S * S * D / us
 set logscale x 2
 set xrange [360:23000]
 set xtics ('512' 512, '2k' 2048, '8k' 8192)

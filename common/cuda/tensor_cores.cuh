@@ -7,7 +7,7 @@
  *                        a[2]: row g, columns 2t+8, 2t+9     a[3]: row g+8, the same columns
  *     b [16][8]  halves  b[0]: rows 2t and 2t+1 of column g  b[1]: rows 2t+8 and 2t+9 of column g
  *     c [16][8]  floats  c[0], c[1]: row g, columns 2t, 2t+1 c[2], c[3]: row g+8, the same columns
- * so the four lanes of one g, a quad, hold a row of c. Fragments: PTX ISA, mma.m16n8k16.
+ * so the four lanes of one g, a quad, hold two rows of c. Fragments: PTX ISA, mma.m16n8k16.
  */
 #pragma once
 

@@ -10,8 +10,8 @@
  *          loads that are waited for, P's way through shared memory. A rung is a file, a to e.
  * Predict  The accesses to shared memory and L1 cache, in wavefronts, set the pace: per tile of 64
  *          keys at D = 64 they are 5120 in a, 5376 in b, 896 in c, 640 in d and 512 in e. So b
- *          gains nothing: a block loads K and V once and not four times, but eight lanes share each
- *          bank. c is 6 times as fast as b, d 1.4 times as fast as c, e 1.25 times as fast as d.
+ *          gains nothing: its warps read as many wavefronts as in a, and copies are added.
+ *          c is 6 times as fast as b, d 1.4 times as fast as c, e 1.25 times as fast as d.
  * Outcome  a and b as predicted. From c on each rung gains less than predicted at D = 64. The
  *          swizzle (c) gains most. Copies in flight (d) lessen the wavefronts and the wait for
  *          memory, P in registers (e) the wavefronts and the wait for shared memory. At D = 128 e

@@ -323,8 +323,8 @@ static const kf_question questions[] = {
      .case_name = "small",
      .variant = "m128-n64-w8-s2",
      .over = "m128-n64-w4-s2"},
-    {.text = "At D = 128, S = 512, without a mask, how many times as fast as m64-n64-w4-s2 is "
-             "m256-n64-w8-s2, with blocks of 256 queries in place of 64?",
+    {.text = "With 32 heads of 512 queries and keys, D = 128, no mask, how many times as fast as "
+             "m64-n64-w4-s2 is m256-n64-w8-s2, with blocks of 256 queries in place of 64?",
      .figure = "median_us",
      .case_name = "D128-S512",
      .variant = "m64-n64-w4-s2",
