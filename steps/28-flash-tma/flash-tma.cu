@@ -12,11 +12,11 @@
  * Predict  Loads were hidden behind products before, so only their instructions are saved: one in
  *          twenty, which cannot give the log's tenth. With a map of all rows of all heads, as the
  *          log has it, the tail of a head's last tile is stored into the next head.
- * Outcome  More instructions are saved than predicted. At D = 64 time falls by less, because issue
- *          slots were free; at D = 128 by more, because waits fall too. The store and a third stage
- *          gain next to nothing. With the TMA's barriers warps run apart, and with that the log's
- *          tenth is about reached at D = 128. At S = 512 and D = 64 all of it loses. The store
- *          overwrites as predicted, or does not: the block that stores last decides.
+ * Outcome  More instructions are saved than predicted. At D = 64 time falls by fewer cycles than
+ *          issue slots are saved, at D = 128 by more. The store and a third stage gain next to
+ *          nothing. With the TMA's barriers warps run apart, and with that the log's tenth is about
+ *          reached at D = 128. At S = 512 and D = 64 all of it loses. The store overwrites as
+ *          predicted, or does not: the block that stores last decides.
  */
 #include "a-threads.cuh"
 #include "b-flattened.cuh"
