@@ -1,4 +1,4 @@
-# alt: TFLOP/s of the backward pass against the length S, counted as five products, four panels: D = 64 above and D = 128 below, without a mask on the left and causal on the right. In each two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. All rise with S and level off. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s of the backward pass against the length S, counted as five products, four panels: D = 64 above and D = 128 below, without a mask on the left and causal on the right. In each two kernels with delta computed once, the vector kernel of one pass, FlashAttention-2 and cuDNN. All rise with S and level off. A line without points is the rate of the tensor cores.
 # data: step-26.tsv peers-flash-backward.tsv ceilings.tsv
 tall = 400
 load 'plots/style.gp'

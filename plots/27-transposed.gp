@@ -1,6 +1,6 @@
-# alt: A square of eight by eight halves of a tile of K, and the same square of K transposed; each of its eight rows is 16 bytes that ldmatrix reads. In K rows are keys and a row goes along d. The two elements that a lane needs side by side for S = Q K^T are neighbours along d: they lie in one row of K. The two that it needs for dQ = dS K are neighbours along the keys: they lie one below the other, in two rows. In K transposed rows are d and a row goes along keys, so there the pair of S lies in two rows and that of dQ in one. A table says what follows: with K alone S takes ldmatrix and dQ ldmatrix.trans; with K transposed alone it is the other way round; with both in shared memory both take ldmatrix.
+# alt: A square of eight by eight halves of a tile of K, and the same square of K transposed; each of its eight rows is 16 bytes that ldmatrix reads. In K rows are keys and a row goes along d. The two elements that a lane needs side by side for S = Q K^T are neighbours along d: they lie in one row of K. The two that it needs for dQ = dS K are neighbours along the keys: they lie one below the other, in two rows. In K transposed rows are d and a row goes along keys, so there the pair of S lies in two rows and that of dQ in one.
 # data: none
-drawing = 362
+drawing = 262
 load 'plots/style.gp'
 C = 17    # a half
 TOP = 54
@@ -31,19 +31,4 @@ do for [transposed = 0:1] {
 eval say(10, 212, 'left', GOOD, 'for S a lane wants two neighbours along d,')
 eval say(10, 230, 'left', ORANGE, 'for dQ two neighbours along the keys')
 eval say(10, 248, 'left', INK, 'ldmatrix gives pairs of a row, .trans of a column')
-
-# Below: the contents of shared memory, and the instruction of each product.
-COLUMN = 80
-eval say(COLUMN, 280, 'left', GOOD, 'S = Q Kᵀ')
-eval say(COLUMN + 160, 280, 'left', ORANGE, 'dQ = dS K')
-eval line(10, 291, 390, 291, SOFT)
-where = "'K' 'Kᵀ' 'both'"
-for_s = "'ldmatrix' 'ldmatrix.trans' 'ldmatrix, from K'"
-for_dq = "'ldmatrix.trans' 'ldmatrix' 'ldmatrix, from Kᵀ'"
-do for [i = 1:3] {
-    y = 287 + i * 20
-    eval say(10, y, 'left', INK, word(where, i))
-    eval say(COLUMN, y, 'left', i == 2 ? PURPLE : INK, word(for_s, i))
-    eval say(COLUMN + 160, y, 'left', i == 1 ? PURPLE : INK, word(for_dq, i))
-}
 plot NaN notitle
