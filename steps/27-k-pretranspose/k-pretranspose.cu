@@ -10,10 +10,10 @@
  * Predict  It loses. The pass costs 4 bytes per element, and the kernel loads three tiles instead
  *          of two. If only the copy is loaded, the other product has to be transposed.
  *          ldmatrix.trans takes the wavefronts of ldmatrix, so there is nothing to gain.
- * Outcome  It loses: at short S by the pass, and at D = 128 a fifth of the speed or more at any
+ * Outcome  It loses: at short S by the pass, and at D = 128 a sixth of the speed or more at any
  *          S, we think because the third tile takes the shared memory of a second block. The copy
- *          alone ties at long S. Without ldmatrix.trans a copy would pay: a transposition by
- *          single loads costs a tenth of the speed or more.
+ *          alone ties at long S. A transposition by single loads and no ldmatrix.trans costs about
+ *          a tenth of the speed or more.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_two_kernels.cuh"
