@@ -7,7 +7,7 @@ TOP = 54
 do for [transposed = 0:1] {
     x = transposed ? 246 : 46
     eval say(x + 4 * C, 13, 'center', INK, transposed ? '{/:Bold Kᵀ in shared memory}' : '{/:Bold K in shared memory}')
-    eval say(x + 4 * C, 38, 'center', SOFT, transposed ? 'keys: 16 bytes a row' : 'd: 16 bytes a row')
+    eval say(x + 4 * C, 38, 'center', SOFT, transposed ? 'keys: 16 bytes per row' : 'd: 16 bytes per row')
     eval say(x - 8, TOP + 4 * C, 'right', SOFT, transposed ? 'd' : 'keys')
     do for [i = 0:7] {
         do for [j = 0:7] { eval box(x + j * C, TOP + i * C, C, C, PANEL, GRID) }
