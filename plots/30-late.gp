@@ -6,7 +6,7 @@ X = 92
 U = 20.0
 # A part of a warpgroup's time: its start, its length in units, its work.
 part(x, y, n, fill, edge, text) = box(X + x * U, y, n * U - 1.5, 22, fill, edge) . '; ' . say(X + (x + n / 2.0) * U, y + 11, 'center', edge, text)
-eval say(10, 14, 'left', INK, '{/:Bold producer kernel}  two meetings per tile')
+eval say(10, 14, 'left', INK, '{/:Bold producer kernel}  red line: both meetings of a tile')
 do for [g = 0:1] {
     y = 30 + g * 28
     eval say(X - 8, y + 11, 'right', INK, sprintf('warpgroup %d', g))

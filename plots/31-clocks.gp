@@ -19,7 +19,7 @@ do for [i = 0:14] {
 eval say(X + 150, y + 68, 'center', SOFT, 'a millisecond each')
 y = 116
 eval band(y)
-eval name(y, 'alone', 'sustained')
+eval name(y, 'sustained', '')
 eval line(X + 130, y + 4, X + 146, y + 4, PURPLE)
 eval line(X + 146, y + 4, X + 146, y + 12, PURPLE)
 eval line(X + 146, y + 12, X + 168, y + 12, PURPLE)
