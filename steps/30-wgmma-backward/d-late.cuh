@@ -219,16 +219,16 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     store_slopes<ROWS>(w.slopes + stage * SLOPES, f.ds);
     fence_async_proxy();
     // end solution: slopes
-    // snippet: late
     wgmma_fence();
+    // snippet: late
     start_dq<D>(f.dq, recomputed(w.ds_tile + before * advance(SLOPES)), recomputed(w.k_trans));
+    // end snippet: late
     wgmma_commit();
     start_pv<D, ROWS>(dv, f.p, dout_now);
     start_pv<D, ROWS>(dk, f.ds, q_now);
     wgmma_commit();
     wgmma_wait<1>(); // for dq
     fence_registers(f.dq);
-    // end snippet: late
     // solution: told -- tell the other warpgroup that this half of dS is stored
     // hint: Which barrier does the other warpgroup wait for before it reads this half of dS, and
     //     how many arrivals complete its phase? init_barriers has the number.
