@@ -1,8 +1,8 @@
-# alt: A waterfall of times at D = 128 and S = 65,536, forward, from attention alone to attention that rotates q and k itself. Each bar adds one part of the work. Three bars: tiles of k copied through registers; the arithmetic, by angles from shared memory, a little less; angles from memory, and q rotated too, about as much again. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
+# alt: A waterfall of times at D = 128 and S = 65,536, forward, from attention alone to attention that rotates q and k itself. Each bar adds one part of the work. Three bars: tiles of k rotated by angles in registers; angles in shared memory, a little less; angles from memory, and q rotated too, about as much again. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the first of these bars.
 # data: step-32.tsv
 load 'plots/style.gp'
-ways = 'attention cause:copied cause:staged-table fused'
-said = "'attention alone' 'k copied' 'from shared' 'fused kernel'"
+ways = 'attention cause:rotated-registers cause:staged-table fused'
+said = "'attention alone' 'in registers' 'in shared memory' 'fused kernel'"
 marks = 'one-kernel op-by-op'
 marked = "'one RoPE kernel' 'RoPE op by op'"
 if (!exists('at')) at = 'forward-D128-S65536'
@@ -15,7 +15,7 @@ from(i) = i == 1 ? 0 : t[i - 1]
 colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
 most = t[1]
 do for [i = 2:n + 2] { most = t[i] > most ? t[i] : most }
-set xlabel 'ms a call at D = 128, S = 65,536'
+set xlabel 'ms per call at D = 128, S = 65,536'
 set lmargin 15
 set xrange [0:most * 1.4]
 set yrange [n + 2.6:0.4]
