@@ -143,8 +143,8 @@ static __device__ __forceinline__ void rotate_queries(char *tile, const row_angl
     for (int i = 0; i < D / 16; i++) {
         const int row = (i * 32 + lane) / (D / 8); // of the warp
         char *const box = tile + (threadIdx.x / 32 % 4 * 16 + row) * 128;
-        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
-        // the second half of the only one.
+        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, 64
+        // rows of 16 uint2 further, or the second half of the only box.
         low[i] = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
         high[i] = D == 128 ? low[i] + 64 * 16 : (uint2 *)(box + ((column * 2 + 64) ^ row % 8 * 16));
         x[i] = *low[i];
