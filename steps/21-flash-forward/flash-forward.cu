@@ -15,7 +15,7 @@
  *          with the largest score first, computes scores twice: 1.5 times the time. `no-rescale` is
  *          wrong where a maximum rises after the first tile, `no-max` where exp overflows.
  * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row. Time is
- *          a little better at long S: both units are busy at the same time. Naive is slower than
+ *          a little better at long S: the two units overlap a little. Naive is slower than
  *          guessed, because its loads of keys do not coalesce.
  */
 #include "tiles.cuh"
@@ -61,8 +61,8 @@ __global__ void flash(const flash_args a)
             // hint: Under a causal mask the last query sees all a.Sk keys, and each query before it
             //     one key fewer. How many does query number first_query + row + i see, and how many
             //     without a mask?
-            // hint: Declare query, which is this number, and seen: a.Sk without a mask, and
-            //     `a.Sk - a.Sq + query + 1` with one. p[i][j] is the inner product with key
+            // hint: Declare query, the number first_query + row + i, and seen: a.Sk without a mask,
+            //     and `a.Sk - a.Sq + query + 1` with one. p[i][j] is the inner product with key
             //     first_key + lane + j * LANES. If that key is below seen, the score is this
             //     product times a.scale; if not, it is -INFINITY.
             // hint: The condition is `first_key + lane + j * LANES < seen`, for each j < KEYS. The
