@@ -2,7 +2,8 @@
  *
  * In its turn a block is alone with the tile, and needs no atomic addition. But to add without one,
  * it has to read the sums, wait for them, and then write. No thread waits for a red.v4. This kernel
- * differs from b-vector by what the order needs, and from c-ordered by the addition alone. */
+ * differs from c-ordered by the addition alone, and from b-vector by the waits, and by the draw,
+ * which takes the heads in another order. */
 #pragma once
 
 #include "b-vector.cuh"

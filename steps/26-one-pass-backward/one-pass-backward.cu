@@ -16,7 +16,7 @@
  *          a quarter of the requests of one. A fixed order makes blocks wait.
  * Outcome  Without a mask a-scalar is slower than two kernels; b-vector is faster, about as its
  *          wavefronts say, and faster than FlashAttention-2 at long S. A fixed order gives the
- *          same bits in every run, and costs about a sixth or more; plain additions cost more.
+ *          same bits; it and its draw of heads cost about a sixth or more, plain additions more.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"

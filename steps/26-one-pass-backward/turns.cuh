@@ -4,7 +4,6 @@
 
 #include "harness/harness.h"
 
-// snippet: order
 // All threads of the block call these. Whatever was added before a post is visible after the wait
 // for that post.
 static __device__ __forceinline__ void wait_for(const int *counter, int place)
@@ -31,7 +30,6 @@ static __device__ __forceinline__ void post(int *counter)
         asm volatile("red.release.gpu.global.add.s32 [%0], 1;" : : "l"(counter) : "memory");
     }
 }
-// end snippet: order
 
 // A tile of keys: its head, and its number there.
 struct drawn_keys {
