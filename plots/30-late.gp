@@ -28,7 +28,7 @@ do for [g = 0:1] {
     y = 168 + g * 44
     eval say(X - 8, y + 11, 'right', INK, sprintf('warpgroup %d', g))
     do for [i = 0:2] {
-        eval part(5 * i + (g ? 0 : 2.5), y, 2.5, PANEL, ORANGE, 'P, dS')
+        eval part(5 * i + (g ? 0 : 2.5), y, 2.5, PANEL, ORANGE, sprintf('P, dS %d', i + (g ? 1 : 2)))
         eval part(5 * i + (g ? 2.5 : 0), y, 2.5, FAINT, GOOD, 'wgmma')
     }
 }

@@ -58,7 +58,6 @@ static inline int job_heads_at_once(const job *j, int D)
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
-// snippet: chain
 // The kernel before the main one. early: it may begin early, if a forward pass is in front of it,
 // which permits that.
 template <int D>
@@ -69,7 +68,6 @@ static void launch_before(const job *j, bool early)
     CUDA_CHECK(cudaLaunchKernelEx(&c, before<D>, j->a.o, j->a.dout, j->a.lse, j->lse2,
                                   j->minus_delta, j->sums, j->a.Sq));
 }
-// end snippet: chain
 
 template <int D>
 static void launch_after(const job *j, bool early)

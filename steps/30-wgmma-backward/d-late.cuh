@@ -220,9 +220,7 @@ static __device__ __forceinline__ void add_tile(float (&dk)[D / 8][4], float (&d
     fence_async_proxy();
     // end solution: slopes
     wgmma_fence();
-    // snippet: late
     start_dq<D>(f.dq, recomputed(w.ds_tile + before * advance(SLOPES)), recomputed(w.k_trans));
-    // end snippet: late
     wgmma_commit();
     start_pv<D, ROWS>(dv, f.p, dout_now);
     start_pv<D, ROWS>(dk, f.ds, q_now);

@@ -242,11 +242,12 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "At D = 64, S = 512, without a mask, on the graph clock, how many microseconds does a "
-             "call of both take: step 29's g-work-tiles, then step 30's d-late?",
+    {.text = "At D = 128, S = 8192, without a mask, on the sustained clock, how many microseconds "
+             "does a call of both take: step 29's g-work-tiles, then step 30's d-late?",
      .figure = "median_us",
-     .case_name = "both-D64-S512",
+     .case_name = "both-D128-S8192",
      .variant = "both",
+     .timing = &timings[1],
      .unit = "us"},
 };
 
