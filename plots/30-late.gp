@@ -33,7 +33,7 @@ do for [g = 0:1] {
     }
 }
 eval arrow(X + 7.5 * U - 1, 212, X + 10 * U, 192, PURPLE)
-eval say(X + 7.5 * U + 10, 201, 'right', PURPLE, 'dS')
+eval say(X + 7.5 * U + 10, 201, 'right', PURPLE, 'dS 2')
 eval say(X - 8, 253, 'right', SOFT, 'tensor cores')
 eval box(X, 246, 15 * U - 1.5, 14, GOOD, GOOD)
 eval say(10, 276, 'left', SOFT, 'Not to scale. wgmma: dQ of the tile before, dV and dK of this')
