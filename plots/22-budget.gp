@@ -1,4 +1,4 @@
-# alt: Cycles per tile of the five kernels of step 22, D = 64, S = 2048, on a logarithmic axis. What a tile took falls to less than a quarter from the fragments and shared-tile kernels to the swizzle kernel, and a little more to the async and registers kernels. The wavefronts of shared memory are just below it in the first two kernels, and further below it from the swizzle kernel on. Products and exponentials take the same cycles in every kernel.
+# alt: Cycles per tile of the five kernels of step 22, D = 64, S = 2048, on a logarithmic axis. All cycles per tile fall to less than a quarter from the fragments and shared-tile kernels to the swizzle kernel, and further to the async and registers kernels. The wavefronts of shared memory are just below it in the first two kernels, and further below it from the swizzle kernel on. Products and exponentials take the same cycles in every kernel.
 # data: step-22-profile.tsv
 load 'plots/style.gp'
 ways = 'a-fragments b-shared c-swizzle d-async e-registers'
@@ -24,7 +24,7 @@ do for [i = 1:n] {
         seen(i, 'xu_pct') / 100 * took(i))
 }
 unset print
-plot $all using 1:2 with linespoints ls 1 title 'a tile took', \
+plot $all using 1:2 with linespoints ls 1 title 'all cycles', \
      $all using 1:3 with linespoints ls 2 title 'wavefronts', \
      $all using 1:4 with linespoints ls 3 title 'products', \
      $all using 1:5 with linespoints ls 4 title 'exponentials'

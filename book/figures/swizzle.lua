@@ -65,23 +65,13 @@ local function marked(x, place, column)
     return svg, banks .. ": " .. count(most, "wavefront")
 end
 
-local function places_of(place, column)
-    local list = {}
-    for row = 0, 7 do list[row + 1] = place(row, column) end
-    return table.concat(list, ", ")
-end
-
 local function draw(v)
     local place = v.swizzle and swizzled_place or plain_place
     local left, left_words = marked(PLAIN, plain_place, v.column)
     local right, right_words = marked(CHOSEN, place, v.column)
     local words = figure.prose [[
-        Chunk %d of each of eight rows is read. On the left the eight chunks lie at place %d
-        of their rows, in %s. ]]
-    words = words:format(v.column, v.column, left_words)
-    local same = "Without the swizzle it is the same on the right."
-    local other = "With the swizzle they lie at places %s, in %s."
-    words = words .. (v.swizzle and other:format(places_of(place, v.column), right_words) or same)
+        Chunk %d of each row, on the left: %s. On the right: %s.]]
+    words = words:format(v.column, left_words, right_words)
     local title = v.swizzle and "Place: chunk ^ row % 8" or "Place: chunk"
     return left .. right .. chunks_of(CHOSEN, place) .. text(CHOSEN, 12, "head", title), words
 end
@@ -104,9 +94,8 @@ return {
         the right swizzled. The same chunk of each row is marked. Below: how many of them lie in
         each four banks, and the wavefronts that they take.]],
     try = figure.prose [[
-        Turn the swizzle off: the eight chunks stand in one column, in four banks, and each row
-        has to wait for the row above it. Turn it on and choose another chunk: the eight always lie
-        in eight places.]],
+        Choose another chunk: with the swizzle the eight always lie in eight places. Turn the
+        swizzle off: they stand in one column.]],
     width = 340, height = BANKS_TOP + HIGH + 36,
     controls = {
         { name = "column", label = "Chunk that is read", start = 3,

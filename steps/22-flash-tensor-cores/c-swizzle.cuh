@@ -60,9 +60,9 @@ __global__ void __launch_bounds__(THREADS, 3)
     __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
     // snippet: lanes
     // Each lane gives ldmatrix the address of one row of 16 bytes: its offset in a tile, in bytes.
-    // The chunk 2 d further on is at this offset ^ 32 d. K: lanes 0-7 give keys 0-7, lanes 8-15 the
-    // next chunk of these keys, lanes 16-31 the same for keys 8-15. V: lanes 0-15 give keys 0-15,
-    // lanes 16-31 the next chunk of these keys.
+    // The chunk that is 2d chunks further on is at this offset ^ 32d. K: lanes 0-7 give keys 0-7,
+    // lanes 8-15 the next chunk of these keys, lanes 16-31 the same for keys 8-15. V: lanes 0-15
+    // give keys 0-15, lanes 16-31 the next chunk of these keys.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     // end snippet: lanes

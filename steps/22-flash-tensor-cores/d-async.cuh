@@ -62,13 +62,13 @@ __global__ void __launch_bounds__(THREADS, 3)
     float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
-    // snippet: stages
     if (visible > 0) {
         load_tile<D>(k_tiles, k, 0, Sk);
         load_tile<D>(v_tiles, v, 0, Sk);
         copy_async_commit();
     }
     for (int first = 0; first < visible; first += KEYS) {
+        // snippet: stages
         const uint32_t stage = first / KEYS % 2 * KEYS * D * 2;
         const uint32_t other = KEYS * D * 2 - stage;
         const uint32_t k_now = k_tiles + stage;

@@ -86,14 +86,14 @@ static const kf_question questions[] = {
      .case_name = "small",
      .variant = "b-shared",
      .over = "c-swizzle"},
-    {.text = "With 8192 queries and keys, D = 64, how many times as fast as b-shared is c-swizzle, "
-             "with swizzled tiles that ldmatrix reads?",
+    {.text = "With 8192 queries and keys, D = 64, how many times as fast as b-shared is "
+             "c-swizzle?",
      .figure = "median_us",
      .case_name = "D64-S8192",
      .variant = "b-shared",
      .over = "c-swizzle"},
     {.text = "With 8192 queries and keys, D = 64, how many times as fast as d-async is "
-             "e-registers, which keeps P in registers?",
+             "e-registers?",
      .figure = "median_us",
      .case_name = "D64-S8192",
      .variant = "d-async",
