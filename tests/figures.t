@@ -316,8 +316,7 @@ sub swizzle {
             }
             my ($most) = sort { $b <=> $a } map { scalar keys %$_ } values %words;
             my $banks = keys(%words) == 32 ? "all 32 banks" : "banks " . 4 * $column . " to " . (4 * $column + 3);
-            my $right = $on ? "at places @{[join ', ', @places]}, in $banks: $most wavefront" . ($most == 1 ? "" : "s") . "."
-                : "Without the swizzle it is the same on the right.";
+            my $right = "On the right: $banks: $most wavefront" . ($most == 1 ? "" : "s") . ".";
             # The marks' corners on the right, by row.
             my $marks = shown("swizzle", "[...f.querySelectorAll('.moves .mark')].map(m => m.getAttribute('d'))");
             my @drawn = map { (/^([\d.]+)/)[0] } ((split /M/, $marks->[1])[1 .. 8]);
@@ -327,7 +326,7 @@ sub swizzle {
             push @wrong, "column $column: $heads" if $heads ne "8 wavefronts," . ($most == 1 ? "1 wavefront" : "$most wavefronts");
             my $said = said("swizzle");
             push @wrong, "column $column: $said" if index($said, $right) < 0
-                || index($said, "at place $column of their rows, in banks " . 4 * $column . " to " . (4 * $column + 3) . ": 8 wavefronts.") < 0;
+                || index($said, "Chunk $column of each row, on the left: banks " . 4 * $column . " to " . (4 * $column + 3) . ": 8 wavefronts.") < 0;
         }
     }
     is(join("\n", @wrong), "", "$width px, swizzle: places, banks and wavefronts, on and off");
