@@ -239,11 +239,6 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "In case forward-S256, how many kernels does a call of way:op-by-op launch, attention "
-             "among them?",
-     .figure = "launches",
-     .case_name = "forward-S256",
-     .variant = "way:op-by-op"},
     {.text = "At D = 128, S = 6144, how many times as fast as dispatch-reference-log is dispatch?",
      .figure = "median_us",
      .case_name = "forward-D128-S6144",
