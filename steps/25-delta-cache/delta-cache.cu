@@ -311,12 +311,6 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "In case small-D128, loads from shared memory of both kernels together: reference-log "
-             "(delta in both) has how many times as many wavefronts as by-dq (dq stores delta)?",
-     .figure = "shared_ld_wavefronts",
-     .case_name = "small-D128",
-     .variant = "reference-log",
-     .over = "by-dq"},
     {.text =
          "by-dq (dq stores delta) is how many times as fast as reference-log (delta in both), at "
          "D = 128, S = 8192, without a mask?",
