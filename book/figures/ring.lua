@@ -174,10 +174,9 @@ return {
         stages, each with its contents and with the barriers full and free: the phase, its
         parity, the arrivals and bytes that are missing, and if a wait would pass.]],
     try = figure.prose [[
-        Step forward, and say before each wait which parity passes. Watch full 0 over the whole
-        run: it completes a phase per filling, so the parity of tiles 0, 2 and 4 is 0, 1, 0. At
-        the first wait for free 1 nothing is complete, and yet parity 1 passes. What would
-        thread 0 do there with parity 0, and how many arrivals would phase 0 of free 1 miss?]],
+        Step forward, and say before each wait which parity passes. At the first wait for free 1
+        nothing is complete, and yet parity 1 passes. What would thread 0 do there with parity 0,
+        and how many arrivals would phase 0 of free 1 miss?]],
     width = 340, height = PANEL_TOP + 156,
     controls = {
         { name = "event", label = "Event", values = numbers, start = 1, still = 11,

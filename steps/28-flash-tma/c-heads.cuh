@@ -34,7 +34,6 @@ static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int ro
     return tensor_map(array, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &of, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-// snippet: tile
 // Rows first to first + ROWS of this head -> the tile [ROWS][D], as D / 64 boxes. One thread calls.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
@@ -45,7 +44,6 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
         tma_load(tile + d * ROWS * 2, from, barrier, d, first, head);
     }
 }
-// end snippet: tile
 
 // In reverse: the tile -> rows. One thread calls.
 template <int D, int ROWS>

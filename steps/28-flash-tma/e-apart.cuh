@@ -102,11 +102,9 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     for (int tile = 0; tile * KEYS < visible; tile++) {
         const int first = tile * KEYS;
         const uint32_t stage = tile % STAGES * TILE;
-        // snippet: release
         if (tile > 0) { // this thread has read the previous tile
             barrier_arrive(free + (tile - 1) % STAGES * 8);
         }
-        // end snippet: release
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
             // Wait until all threads have read the tile that was there STAGES tiles before. In the
