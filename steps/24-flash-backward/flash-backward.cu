@@ -12,7 +12,7 @@
  * Predict  Seven products where five are needed: 1.4 times the time, before anything else is
  *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients
  *          take twice the registers of the forward pass, so the best tiles are smaller.
- * Outcome  Shared memory limits both kernels, and not the tensor cores, so time divides as the
+ * Outcome  Shared memory, we think, limits both kernels. At D = 64 time divides nearly as the
  *          wavefronts do: dkv's kernel takes more than its four sevenths. At D = 128 it takes
  *          still more: beside a tile of O only one block of four warps fits, which we think is
  *          the reason. Smaller tiles win at D = 128 only: there registers end the list of tiles.

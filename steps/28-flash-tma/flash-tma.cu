@@ -236,7 +236,7 @@ static const kf_case cases[] = {
     KF_FLASH_CASE("tail-95", 1, 5, 95, 64, false, 0),    // the tile of 96 keys lacks one
     KF_FLASH_CASE("tail-127", 1, 5, 127, 128, false, 0), // of two tiles of 64 the last lacks one
     // Under a mask the last tile of a head takes long, and the first tile of the next head does
-    // not: the wrong rows are written last.
+    // not. We think that this is why the wrong rows are written last.
     KF_FLASH_CASE("tail", 3, 300, 300, 64, true, 0),
 };
 
