@@ -1,11 +1,11 @@
-# alt: Left, eight rows of a TMA box, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 elements along the depth of K, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the TMA box. Right, a tile of D = 128: two TMA boxes, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one TMA box to the next rows times 128 bytes, the leading distance.
+# alt: Left, eight rows of a column block, 128 bytes each, as eight chunks of 16 bytes: in row r the chunk c stands in place c XOR r. Chunks 0 and 1, which are 16 elements along the depth of K, are marked: they stand in other places in each row, and still a descriptor names them by the first byte of the column block. Right, a tile of D = 128: two column blocks, one behind the other. From 8 rows to the next 8 there are 1024 bytes, the stride; from one column block to the next rows times 128 bytes, the leading distance.
 # data: none
 drawing = 266
 load 'plots/style.gp'
 C = 25
 X = 34
 Y = 46
-eval say(X + 4 * C, 12, 'center', INK, '{/:Bold 8 rows of a TMA box}')
+eval say(X + 4 * C, 12, 'center', INK, '{/:Bold 8 rows of a column block}')
 eval say(X + 4 * C, 33, 'center', SOFT, '128 bytes, in chunks of 16')
 do for [r = 0:7] {
     eval say(X - 8, Y + (r + 0.5) * C * 0.8, 'right', SOFT, sprintf('%d', r))

@@ -1,6 +1,6 @@
 /* wgmma_rows.cuh: the work of a warpgroup on its 64 queries in FlashAttention's forward pass, step
- * 29 and later. Tiles in shared memory are TMA boxes [rows][64], swizzled by 128 bytes, D / 64 of
- * them one after the other. Rows and fragments: flash_rows.cuh, tensor_cores.cuh.
+ * 29 and later. Tiles in shared memory are D / 64 column blocks [rows][64], one after the other,
+ * swizzled by 128 bytes. Rows and fragments: flash_rows.cuh, tensor_cores.cuh.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint64_
     }
 }
 
-// out += p v. p: fragments of 16 keys each; v: descriptor of a tile [KEYS][D], made with the size
-// of its boxes. Starts the products.
+// out += p v. p: fragments of 16 keys each; v: descriptor of a tile [KEYS][D], made with the
+// bytes of a column block. Starts the products.
 template <int D, int KEYS>
 static __device__ __forceinline__ void start_pv(float (&out)[D / 8][4], uint32_t (&p)[KEYS / 16][4],
                                                 uint64_t v)

@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     // hint: A product reads its tiles itself: which fields of the chapter's table say where the
     //     elements of a tile are? The start and both distances are in units of 16 bytes.
     // hint: This warpgroup's queries begin at `q_tiles + warpgroup * Q_TILE`, the first stages of K
-    //     and V at k_tiles and v_tiles. A TMA box of q has 64 rows of 128 bytes, one of k or v has
-    //     KEYS rows.
+    //     and V at k_tiles and v_tiles. A column block of q has 64 rows of 128 bytes, one of k or v
+    //     has KEYS rows.
     // hint: All three have the swizzle 1 and the stride `(uint64_t)(1024 >> 4) << 32`; the start
     //     and the leading distance are written in the same way, and | joins the four fields.
     //     Convert to uint64_t before the shift: an int has no bit 32.

@@ -133,7 +133,6 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
         for (; tile >= (edge ? whole_tiles : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
             uint32_t from = trace.now();
-            // snippet: handoff
             barrier_wait(m.k_full + 8 * stage, filled);
             named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
             from = end_of(trace, WAIT, step, from);
@@ -141,7 +140,6 @@ static __device__ __forceinline__ void attend(const block_memory &m, const CUten
             start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             named_arrive(next_handoff, 256);
-            // end snippet: handoff
             wgmma_wait<0>();
             fence_registers(s);
             from = end_of(trace, SCORES, step, from);
