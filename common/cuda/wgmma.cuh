@@ -10,10 +10,10 @@
 
 #include "cuda/tensor_cores.cuh"
 
-// The descriptor of a tile in shared memory of column blocks [rows][64], swizzled by 128
-// bytes; base is a multiple of 1024. If rows of the tile are rows of a or columns of b, a step of
-// 16 along k is 32 bytes. If rows lie along k, the tile is `transposed`, and the step
-// is 16 rows, 2048 bytes; box is then the bytes of a column block, the distance to the next 64 columns. The
+// The descriptor of a tile in shared memory of column blocks [rows][64], swizzled by 128 bytes;
+// base is a multiple of 1024. If rows of the tile are rows of a or columns of b, a step of 16
+// along k is 32 bytes. If rows lie along k, the tile is `transposed`, and the step is 16 rows,
+// 2048 bytes; box is then the bytes of a column block, the distance to the next 64 columns. The
 // 1024 are 8 rows. Bits: PTX ISA, matrix descriptor format.
 static __device__ __forceinline__ uint64_t tile_descriptor(uint32_t base, int box)
 {
