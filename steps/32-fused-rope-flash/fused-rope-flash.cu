@@ -96,10 +96,10 @@ __global__ void __launch_bounds__(THREADS, 2)
         // hint: Which tile is multiplied next, where is it in shared memory, and which threads must
         //     have rotated their part of it before any warp reads it?
         // hint: rotate_tile takes a pointer to halves: the tile stands behind the ROWS rows of q,
-        //     in stage `first / KEYS % 2`. Key j has position j, so there is no first_angle, and S
-        //     is Sk.
+        //     in stage `first / KEYS % 2`. Key j has position j, so both tables of angles are
+        //     passed from their beginning, and S is Sk.
         // hint: The pointer is `tiles + (ROWS + first / KEYS % 2 * KEYS) * D`, and the call is that
-        //     for q with KEYS in place of ROWS. Behind the call all threads of the block meet.
+        //     above the loop, for q, with KEYS in place of ROWS. Behind the call all threads meet.
         rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
                                       first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);

@@ -200,7 +200,7 @@ static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *
     for (int i = 0; i < ROTATED; i += STEP) {
         const int row = min(first + i + own.row, S - 1);
         const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
-        // solution: chunks -- rotate four pairs by angles that no variable keeps
+        // solution: chunks -- rotate four pairs by angles that are passed on as they are loaded
         // hint: Which function of rotate_halves.cuh rotates four pairs where they are? It loads and
         //     stores the pairs itself, so rotate_chunks needs no arrays as rotate_overwritten has
         //     them.
