@@ -29,13 +29,13 @@ do for [g = 0:1] {
     eval say(X - 8, y + 11, 'right', INK, sprintf('warpgroup %d', g))
     do for [i = 0:2] {
         eval part(5 * i + (g ? 0 : 2.5), y, 2.5, PANEL, ORANGE, sprintf('P, dS %d', i + (g ? 1 : 2)))
-        eval part(5 * i + (g ? 2.5 : 0), y, 2.5, FAINT, GOOD, 'wgmma')
+        eval part(5 * i + (g ? 2.5 : 0), y, 2.5, FAINT, GOOD, sprintf('mma %d', i + 1))
     }
 }
 eval arrow(X + 7.5 * U - 1, 212, X + 10 * U, 192, PURPLE)
 eval say(X + 7.5 * U + 10, 201, 'right', PURPLE, 'dS 2')
 eval say(X - 8, 253, 'right', SOFT, 'tensor cores')
 eval box(X, 246, 15 * U - 1.5, 14, GOOD, GOOD)
-eval say(10, 276, 'left', SOFT, 'Not to scale. wgmma: dQ of the tile before, dV and dK of this')
-eval say(10, 291, 'left', SOFT, 'one, S and dP of the next.')
+eval say(10, 276, 'left', SOFT, 'Not to scale. mma 2 is dQ of tile 1, dV and dK of tile 2,')
+eval say(10, 291, 'left', SOFT, 'and S and dP of tile 3.')
 plot NaN notitle
