@@ -103,7 +103,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
             }
-            // snippet: one-pass
             multiply<STRIPS, PART>(ds, p);
             pack<STRIPS, PART>(operand, p);
             pack<STRIPS, PART>(ds_operand[m / PART], ds);
@@ -111,6 +110,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                                                    m);
             warp_add_rows<D, STRIPS, PART>(dv, operand, dout_tile + m * D * 2);
         }
+        // snippet: one-pass
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
@@ -122,11 +122,11 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 add_four(sums + (tile * 32 + threadIdx.x % 32) * 4, dq[i][d]);
             }
         }
+        // end snippet: one-pass
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);
         }
-        // end snippet: one-pass
     }
     warp_store_rows<D, STRIPS>(a.dk + (int64_t)head * a.Sk * D, dk, 1.0f / sqrtf((float)D),
                                block_key + warp_key, a.Sk);

@@ -228,8 +228,8 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
     {.text =
-         "In case small (2 heads of 128 queries and keys, D = 64), how many times as many sectors "
-         "do the atomic additions of a-scalar (one float) touch as those of b-vector (four)?",
+         "In case small (2 heads of 128 queries and keys, D = 64): sectors of a-scalar's atomic "
+         "additions (one float), divided by those of b-vector's (four floats): which ratio?",
      .figure = "global_atomic_sectors",
      .case_name = "small",
      .variant = "a-scalar",

@@ -461,15 +461,14 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
     {.text =
-         "In case small-D128 (1 head of 128 queries and keys), how many times as many wavefronts "
-         "does ldmatrix take in k-rows as in k-both, which transposes nothing?",
+         "In case small-D128 (1 head of 128 queries and keys): wavefronts of ldmatrix in k-rows, "
+         "divided by those in k-both (no ldmatrix.trans): which ratio?",
      .figure = "ldmatrix_wavefronts",
      .case_name = "small-D128",
      .variant = "k-rows",
      .over = "k-both"},
-    {.text =
-         "At D = 128, S = 8192, without a mask, how many times as fast as k-rows is by-hand, which "
-         "loads single elements in place of ldmatrix.trans?",
+    {.text = "At D = 128, S = 8192, without a mask: by-hand (single elements in place of "
+             "ldmatrix.trans) is how many times as fast as k-rows?",
      .figure = "ratio",
      .case_name = "D128-S8192",
      .variant = "by-hand"},
