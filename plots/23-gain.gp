@@ -36,5 +36,5 @@ set key at screen 0.54, 0.005 bottom center maxrows 2 samplen 2.2 width 0
 plot 1 with lines ls LIMIT notitle, \
      $all using 1:2 with linespoints ls 1 title 'registers kernel', \
      $all using 1:3 with linespoints ls 2 title 'tile of step 22', \
-     $all using 1:4 with linespoints ls 4 title 'winner elsewhere', \
+     $all using 1:4 with linespoints ls 4 title 'slowest winner', \
      $all using 1:5 with linespoints ls 3 title 'next best'

@@ -107,8 +107,7 @@ return {
         below it. Each element has the number of the lane that has it. The elements of one lane
         are marked, and numbered by register.]],
     try = figure.prose [[
-        Move the lane from 4 to 7: these four, a quad, share two rows of C, and so the maximum
-        of a row needs two shuffles.]],
+        Move the lane from 4 to 7: these four, a quad, share two rows of C.]],
     width = 340, height = BELOW + 16 * HIGH + 4,
     controls = { { name = "lane", label = "Lane", values = lanes, start = 6 } },
     base = figure.path("shade", shaded) .. table.concat(base),

@@ -94,8 +94,7 @@ return {
         the right swizzled. The same chunk of each row is marked. Below: how many of them lie in
         each four banks, and the wavefronts that they take.]],
     try = figure.prose [[
-        Choose another chunk: with the swizzle the eight always lie in eight places. Turn the
-        swizzle off: they stand in one column.]],
+        Choose another chunk: with the swizzle the eight always lie in eight places.]],
     width = 340, height = BANKS_TOP + HIGH + 36,
     controls = {
         { name = "column", label = "Chunk that is read", start = 3,
