@@ -1,4 +1,4 @@
-# alt: How many times as fast one RoPE kernel is as RoPE op by op and as the fused kernel, against the length S on logarithmic axes. Over RoPE op by op it falls from above 3 at 512 to below 1.2 at 16,384. Over the fused kernel it rises from 1 at 512 to above 1.2 from 6144 on. The two lines cross near 12,288; an upright dashed line at 4096 marks the log's crossover. No point is below the dashed line at 1 by more than a hundredth.
+# alt: How many times as fast one RoPE kernel is as RoPE op by op and as the fused kernel, against the length S on logarithmic axes. Over RoPE op by op it falls from above 3 at 512 to below 1.2 at 16,384. Over the fused kernel it rises from 1 at 512 to above 1.2 from 6144 on. The two lines cross between 8192 and 12,288; an upright dashed line at 4096 marks the log's crossover. No point is below the dashed line at 1 by more than a hundredth.
 # data: step-36.tsv
 load 'plots/style.gp'
 ways = 'way:op-by-op way:fused'

@@ -1,6 +1,6 @@
-# alt: Time runs to the right, in three rows. TMA: a tile of queries comes, then tiles of keys and values, between them the queries of the next work tile. Angles: those of the first work tile are loaded while its queries come, those of the next one while the last values are multiplied and the result is stored. A consumer warpgroup: it rotates its queries and reads them as fragments, and only then multiplies tile after tile; it multiplies the last values, stores the result, and rotates the queries of the next work tile. The two parts in which this warpgroup multiplies nothing, rotating and reading fragments, are marked: they are there once per work tile.
+# alt: Time runs to the right, in three rows. TMA: a tile of queries comes, then tiles of keys and values, between them the queries of the next work tile. Angles: those of the first work tile are loaded while its queries come, those of the next one while the last values are multiplied and the result is stored. A consumer warpgroup: it rotates its queries and reads them as fragments, and only then multiplies tile after tile; it multiplies the last values, stores the result, and rotates the queries of the next work tile. A red line marks the two parts before the queries are ready for a product, rotating and reading fragments: once per work tile.
 # data: none
-drawing = 252
+drawing = 234
 load 'plots/style.gp'
 eval say(10, 14, 'left', SOFT, 'TMA, into shared memory')
 eval box(10, 26, 34, 26, FAINT, GOOD)
@@ -42,7 +42,6 @@ eval say(287, 167, 'center', INK, 'store')
 eval arrow(27, 116, 48, 152, ORANGE)
 eval arrow(290, 116, 312, 152, ORANGE)
 eval arrow(42, 52, 56, 152, SOFT)
-eval say(10, 206, 'left', BAD, 'no product of this warpgroup: once per work tile')
-eval say(10, 226, 'left', INK, 'tiles per work tile: 1 to 4 at S = 512, 1 to 64 at 8192')
-eval say(10, 244, 'left', SOFT, 'Q: rows read as fragments.  P V: values of the last tile')
+eval say(10, 206, 'left', BAD, 'red line: queries not ready for a product')
+eval say(10, 224, 'left', SOFT, 'Q: rows read as fragments.  P V: values of the last tile')
 plot NaN notitle
