@@ -78,7 +78,7 @@ __global__ void flash(const flash_args a)
                 most = fmaxf(most, p[i][j]);
             }
             // end solution: mask
-            // solution: online -- the new maximum; the probabilities; rescale the sums so far
+            // solution: online -- the new maximum; the exponentials; rescale the sums so far
             // hint: A thread has the scores of KEYS keys only, and 16 threads share the query.
             //     Which function of tiles.cuh finds the maximum of all 16, and with what has this
             //     maximum to be compared?
@@ -118,8 +118,8 @@ __global__ void flash(const flash_args a)
         const float all = sum_of_row(row_sum[i]);
         if (query < a.Sq) {
             // solution: end -- store o and lse; a query without keys gets 0 and -Inf
-            // hint: out[i] still has to be divided by the sum of the probabilities, which is all.
-            //     What is all where the query has seen no key, and what has to be stored there?
+            // hint: out[i] still has to be divided by `all`, the sum of the exponentials. What is
+            //     `all` where the query has seen no key, and what has to be stored there?
             // hint: The row is number head * a.Sq + query, in o and in lse. store_row of tiles.cuh
             //     stores this thread's columns of it times a factor: 1 / all, or 0 where all is 0.
             //     The 16 threads of a query have the same maximum and the same sum, so only lane 0
@@ -191,7 +191,7 @@ static void say_four_numbers(void)
         row_sum = row_sum * keep + a + b;
         out = out * keep + a * value[tile] + b * value[tile + 1];
         kf_say(
-            "  maximum %g: times %.5f, then probabilities %.5f %.5f; sum %.5f, weighted sum %.5f\n",
+            "  maximum %g: times %.5f, then exponentials %.5f %.5f; sum %.5f, weighted sum %.5f\n",
             row_max, keep, a, b, row_sum, out);
     }
     for (int i = 0; i < 4; i++) {
@@ -225,7 +225,7 @@ static int64_t rows_that_rise(const kf_run *run, double by)
     return rows;
 }
 
-// lse alone shows the mistake: a sum of probabilities with different maxima is too large.
+// lse alone shows the mistake: a sum of exponentials with different maxima is too large.
 static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_diagnosis *lse = kf_seen(run, seen, "lse");

@@ -25,7 +25,7 @@ static __device__ __forceinline__ float mask_row(const flash_args &a, int query,
     return most;
 }
 
-// Turns the scores p into probabilities, writes them to shared memory too, and returns their sum.
+// Turns the scores p into exponentials, writes them to shared memory too, and returns their sum.
 template <int D>
 static __device__ __forceinline__ float softmax_row(tiles<D> &t, int row, int lane, float base,
                                                     float *p)
