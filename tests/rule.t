@@ -125,7 +125,7 @@ for my $row (rows_of_table("launches that go")) {
     $counts{$n} = 1;
 }
 
-my (%saved);
+my (%saved, %times);
 for my $row (rows_of_table("change, by the rule")) {
     my %cell = cells("change, by the rule", $row);
     my ($n) = $cell{row} =~ /^(\d+)/;
@@ -139,12 +139,18 @@ for my $row (rows_of_table("change, by the rule")) {
     is_near($us{"paid, by the rule"}, $paid, "row $n, paid");
     is_near($us{"change, by the rule"}, $saved{$n} - $paid, "row $n, the change");
     is_near($us{"change, measured"}, $change, "row $n, the change measured");
-    next unless defined $us{"saved, measured"};
+    $times{$n} = [$before, $after, $change];
+}
+for my $row (rows_of_table("attention alone | saved, measured")) {
+    my %cell = cells("attention alone | saved, measured", $row);
+    my ($n) = $cell{row} =~ /^(\d+)/;
+    my ($before, $after, $change) = @{ $times{$n} };
     my ($step, $case, $variant, $l2) = @$after;
+    like($cell{"attention alone"}, qr/step=$step case=\Q$case\E variant=attention clock=graph l2=$l2 col=median_us /, "row $n, attention alone");
     my $without = recorded($step, $case, "attention", $l2);
     my $extra = ($variant eq "rotate-k-once" ? recorded($step, $case, "k-cached", $l2) : recorded(@$after)) - $without;
-    is_near($us{"saved, measured"}, $change + $extra, "row $n, saved, measured");
-    is_near($us{"paid, measured"}, $extra, "row $n, paid, measured");
+    is_near((givens($cell{"saved, measured"}))[0], $change + $extra, "row $n, saved, measured");
+    is_near((givens($cell{"paid, measured"}))[0], $extra, "row $n, paid, measured");
     $timed++;
 }
 is(join(" ", sort keys %saved), join(" ", sort keys %words), "a row for each line of words") and ok(keys %saved > 8, "and there are some");
