@@ -383,9 +383,8 @@ static const kf_question questions[] = {
      .figure = "exp",
      .case_name = "small",
      .variant = "reference-log"},
-    {.text =
-         "dkv:n128-m64-w4 (128-key variant) is how many times as fast as reference-log (64-key "
-         "variant), both kernels together, at D = 64, S = 8192, without a mask?",
+    {.text = "dkv:n128-m64-w4 (128-key variant) is how many times as fast as reference-log (64-key "
+             "variant), both kernels together, at D = 64, S = 8192, without a mask?",
      .figure = "ratio",
      .case_name = "D64-S8192",
      .variant = "dkv:n128-m64-w4"},

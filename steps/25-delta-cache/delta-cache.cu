@@ -311,9 +311,8 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "by-dq (stored-delta variant) is how many times as fast as reference-log (delta-twice "
-         "variant), at D = 128, S = 8192, without a mask?",
+    {.text = "by-dq (stored-delta variant) is how many times as fast as reference-log (delta-twice "
+             "variant), at D = 128, S = 8192, without a mask?",
      .figure = "ratio",
      .case_name = "D128-S8192",
      .variant = "by-dq"},
