@@ -1,4 +1,4 @@
-# alt: Two warpgroups on the units of a multiprocessor, over the time of two tiles each. Above, in the one-role kernel: first both warpgroups have scores, then both compute their softmax, then both have values, so the tensor cores and the special-function units are busy in turn. Below, apart: while warpgroup 0 has products, warpgroup 1 computes its softmax, and the other way round; both units are busy all the time, and the same work takes half as long.
+# alt: Two warpgroups on the units of a multiprocessor, over the time of two tiles each. Above, in the one-role kernel: first both warpgroups have scores, then both compute their softmax, then both have values, so the tensor cores and the special-function units are busy in turn. Below, shifted: while warpgroup 0 has products, warpgroup 1 computes its softmax, and the other way round; both units are busy all the time, and the same work takes half as long.
 # data: none
 drawing = 250
 load 'plots/style.gp'
@@ -7,7 +7,7 @@ X = 92
 tile(x, y, n, colour, text) = box(X + x * U, y, n * U, 24, colour, SOFT) . '; ' . say(X + (x + n / 2.0) * U, y + 12, 'center', INK, text)
 do for [p = 0:1] {
     Y = p ? 142 : 30
-    eval say(8, Y - 16, 'left', INK, p ? '{/:Bold apart}' : '{/:Bold one-role}')
+    eval say(8, Y - 16, 'left', INK, p ? '{/:Bold shifted}' : '{/:Bold one-role}')
     eval say(X - 8, Y + 12, 'right', SOFT, 'tensor cores')
     eval say(X - 8, Y + 46, 'right', SOFT, 'exponentials')
 }

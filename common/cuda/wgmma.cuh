@@ -47,8 +47,8 @@ static __device__ __forceinline__ void wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(GROUPS) : "memory");
 }
 
-// Makes the compiler treat d as written here, so that it moves no access to d across, into the time
-// when products are in flight.
+// No instruction: makes the compiler treat d as written here. So the compiler moves no access to d
+// across this line, into the time when products are in flight.
 template <int TILES>
 static __device__ __forceinline__ void fence_registers(float (&d)[TILES][4])
 {

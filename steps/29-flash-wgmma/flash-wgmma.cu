@@ -272,21 +272,21 @@ static const kf_timing timings[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case small-D128 (2 heads of 128 queries and keys, D = 128), how many wgmma "
+         "In case small-D128 (2 heads of 128 queries and keys, D = 128): how many wgmma "
          "instructions does the one-role kernel (a-one-role) start, counted once per warpgroup?",
      .figure = "wgmma",
      .case_name = "small-D128",
      .variant = "a-one-role"},
-    {.text =
-         "At D = 64, S = 8192, under a causal mask, in single calls after a rest (cool), how many "
-         "times as fast as the overlap kernel (d-overlap) is the persistent kernel (e-persistent)?",
+    {.text = "At D = 64, S = 8192, under a causal mask, in single calls after a rest (cool): the "
+             "persistent kernel (e-persistent) is how many times as fast as the overlap kernel "
+             "(d-overlap)?",
      .figure = "median_us",
      .case_name = "D64-S8192-causal",
      .variant = "d-overlap",
      .over = "e-persistent",
      .timing = &timings[2]},
-    {.text = "At D = 64, S = 1024, without a mask, in graphs, how many times as fast as with large "
-             "work tiles only (g-192-rows) is the work-tiles kernel (g-work-tiles)?",
+    {.text = "At D = 64, S = 1024, without a mask, in graphs: the work-tiles kernel (g-work-tiles) "
+             "is how many times as fast as the large-only kernel (g-192-rows)?",
      .figure = "median_us",
      .case_name = "D64-S1024",
      .variant = "g-192-rows",
