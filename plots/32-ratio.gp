@@ -1,4 +1,4 @@
-# alt: How many times as fast as RoPE op by op and attention three variants are, against the length S on logarithmic axes, forward at D = 128. Attention alone is highest, one RoPE kernel lies below it and meets it at long S, and both come down to the dashed line at 1. The fused kernel begins beside one RoPE kernel and falls below 1 from 16,384 on.
+# alt: Three variants: how many times as fast as RoPE op by op with attention, against the length S on logarithmic axes, forward at D = 128. Attention alone is highest, one RoPE kernel lies below it and meets it at long S, and both come down to the dashed line at 1. The fused kernel begins beside one RoPE kernel and falls below 1 from 16,384 on.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'one-kernel fused attention'

@@ -1,4 +1,4 @@
-# alt: How many times as fast as RoPE op by op and attention the fused kernel is, against the length S on logarithmic axes, at D = 128. One line is step 32's kernel, and there is one for a variant of each remedy: the small shape, the large shape, overwritten, and angles staged in shared memory with 32 keys. All begin above 2 at 512 and fall below the dashed line at 1, where fusing loses: the small shape first and farthest; the large shape and overwritten stay nearest to 1.
+# alt: The fused kernel: how many times as fast as RoPE op by op with attention, against the length S on logarithmic axes, at D = 128. One line is step 32's kernel, and there is one for a variant of each remedy: the small shape, the large shape, overwritten, and angles staged in shared memory with 32 keys. All begin above 2 at 512 and fall below the dashed line at 1, where fusing loses: the small shape first and farthest; the large shape and overwritten stay nearest to 1.
 # data: step-32.tsv step-33.tsv step-34.tsv step-35.tsv
 load 'plots/style.gp'
 ratio(step, name) = rows(sprintf('step-%d.tsv', step), sprintf('clock=graph l2=warm D=128 variant=%s', name), 'Sk ratio case') . \

@@ -98,8 +98,9 @@ __global__ void __launch_bounds__(THREADS, 2)
         // hint: rotate_tile takes a pointer to halves: the tile stands behind the ROWS rows of q,
         //     in stage `first / KEYS % 2`. Key j has position j, so both tables of angles are
         //     passed from their beginning, and S is Sk.
-        // hint: The pointer is `tiles + (ROWS + first / KEYS % 2 * KEYS) * D`, and the call is that
-        //     above the loop, for q, with KEYS in place of ROWS. Behind the call all threads meet.
+        // hint: The pointer is `tiles + (ROWS + first / KEYS % 2 * KEYS) * D`. Copy the call of
+        //     rotate_tile above the loop (in the file); change ROWS to KEYS. Behind the call all
+        //     threads meet.
         rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
                                       first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
@@ -286,13 +287,14 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "Forward at D = 128 and S = 512, how many times as fast as one-kernel is fused?",
+    {.text = "Forward at D = 128 and S = 512, the fused kernel: how many times as fast as one "
+             "RoPE kernel?",
      .figure = "median_us",
      .case_name = "forward-D128-S512",
      .variant = "one-kernel",
      .over = "fused"},
-    {.text =
-         "Forward at D = 128 and S = 65536, how many times as fast as attention alone is fused?",
+    {.text = "Forward at D = 128 and S = 65536, the fused kernel: how many times as fast as "
+             "attention alone?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "attention",

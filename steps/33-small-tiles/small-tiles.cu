@@ -232,14 +232,14 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "At D = 128, S = 65536, how many times as fast as tile:m128-n64-w4-s2 is "
-             "tile:m64-n32-w4-s3, the small shape?",
+    {.text = "At D = 128, S = 65536, the small shape (tile:m64-n32-w4-s3): how many times as fast "
+             "as step 32's shape (tile:m128-n64-w4-s2)?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "tile:m128-n64-w4-s2",
      .over = "tile:m64-n32-w4-s3"},
-    {.text = "At D = 128, S = 65536, how many times as fast as tile:m128-n64-w4-s2 is "
-             "tile:m256-n64-w8-s2, the large shape?",
+    {.text = "At D = 128, S = 65536, the large shape (tile:m256-n64-w8-s2): how many times as fast "
+             "as step 32's shape (tile:m128-n64-w4-s2)?",
      .figure = "median_us",
      .case_name = "forward-D128-S65536",
      .variant = "tile:m128-n64-w4-s2",
