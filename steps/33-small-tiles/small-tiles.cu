@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         // solution: stages -- in bytes: where this tile is, where the next one goes; then the wait
         // hint: The stages are a ring: tile number n is in stage n % STAGES. What is n
         //     for the tile whose first key is `first`, and for the tile whose first key is `next`?
-        // hint: stage and next_stage are bytes from the first stage, and a stage has TILE bytes.
+        // hint: stage and next_stage are bytes from the first tile of k; tiles of k lie TILE bytes
+        //     apart, and so do those of v.
         //     Each tile is one cp.async group. This tile's group and all that are committed after
         //     it are AHEAD groups now: how many of them may still be in flight?
         // hint: The first line is `stage = first / KEYS % STAGES * TILE;`. copy_async_wait<N>
