@@ -16,7 +16,7 @@
  *          another tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  red gains less, for its warps wait. bulk gains next to nothing, and loses at D = 64.
  *          producer gains less than in step 29. late gains a tenth at D = 64, less at D = 128. It
- *          passes cuDNN everywhere. The order brings nothing, early starts only in a few short calls.
+ *          passes cuDNN everywhere. The order brings nothing, early starts in few short calls only.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
