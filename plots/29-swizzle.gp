@@ -19,7 +19,7 @@ eval say(X - 24, Y + 8 * C * 0.8 + 17, 'left', GOOD, '0 and 1: columns 0 to 15, 
 eval say(X - 24, Y + 8 * C * 0.8 + 35, 'left', SOFT, '2 and 3: columns 16 to 31, at + 32')
 
 T = 274
-eval say(T + 55, 12, 'center', INK, '{/:Bold a tile, D = 128}')
+eval say(T + 55, 12, 'center', INK, '{/:Bold 32 rows, D = 128}')
 do for [b = 0:1] {
     do for [i = 0:3] {
         eval box(T, 46 + b * 92 + i * 22, 60, 22, b ? PANEL : FAINT, b ? SOFT : GOOD)

@@ -291,10 +291,10 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text = "At D = 128, S = 8192, the overwritten variant: how many times as fast as the "
+    {.text = "At D = 128, S = 65536, the overwritten variant: how many times as fast as the "
              "kept variant?",
      .figure = "median_us",
-     .case_name = "forward-D128-S8192",
+     .case_name = "forward-D128-S65536",
      .variant = "fused-kept",
      .over = "fused-overwritten"},
     {.text = "At D = 128, S = 65536, the row-by-row variant: how many times as fast as the "
