@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(THREADS, 2)
         // hint: rotate_tile takes a pointer to halves: the tile stands behind the ROWS rows of q,
         //     in stage `first / KEYS % 2`. Key j has position j, so both tables of angles are
         //     passed from their beginning, and S is Sk.
-        // hint: The pointer is `tiles + (ROWS + first / KEYS % 2 * KEYS) * D`. Copy the call of
-        //     rotate_tile above the loop (in the file); change ROWS to KEYS. Behind the call all
-        //     threads meet.
+        // hint: The pointer is `tiles + (ROWS + first / KEYS % 2 * KEYS) * D`. Above the
+        //     loop stands a call of rotate_tile: copy it here, with KEYS for ROWS and `first` for
+        //     `block_row`. Behind the call all threads meet.
         rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
                                       first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
