@@ -218,6 +218,7 @@ my @wgmma_faults = (
     ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m, "barrier divergence"],
     ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); thread 77 has exited$/m, "barrier divergence"],
     ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m, "descriptor"],
+    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has a descriptor, 0x0000401000080000, with bits outside of its fields, 0x0000400000000000: need an address and distances in units of 16 bytes, of 14 bits each$/m, "descriptor"],
     ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m, "descriptor"],
     ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, ""],
     ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m, ""],

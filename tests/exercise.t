@@ -143,7 +143,7 @@ sub fails_as_written {
     my ($ends) = $r{out} =~ /^step-$number try: not right yet: (.*), see above\n\z/m;
     my %first = (
         "its results are wrong" => qr/^  variant \S+: WRONG\n  /m,
-        "results and prediction differ" => qr/^(?:  variant \S+: NOT as predicted\n  |$number-.*, NOT as predicted: )/m,
+        "it does not do what is predicted" => qr/^(?:  variant \S+: NOT as predicted\n  |$number-.*, NOT as predicted: )/m,
         "its threads wait for one another for ever" => qr/^kernel .*deadlock: threads? /m,
         "it ended before its results were compared" => qr/^$number-.* (?:failed|refuses)\b/m,
     );
@@ -239,7 +239,7 @@ my @planted = (
     ["a launch that asks for the way again", "36", "forward-small --variant dispatch", qr/\Qof_table.launch(run/,
         sub { "tuned_way(&run->shape).launch(run" }, "right", qr/^  dispatch: fused; /m, "true", ""],
     ["a launch of one way always", "36", "forward-small --variant dispatch", qr/\Qof_table.launch(run/,
-        sub { "fused_way.launch(run" }, qr/results and prediction differ/,
+        sub { "fused_way.launch(run" }, qr/it does not do what is predicted/,
         qr/where op-by-op is chosen, launches: 1; \d+ is right$/m, "", ""],
     ["a step of one that is two", "06", "D128 --variant v1-float4-one", qr/\Qwide == ONE_STEP ? 1 : 2/, sub { "2" },
         qr/its results are right, and it does not do what the task asks/, qr/^  work\/06-v1-float4\.cu: ONE_STEP is not in score_keys_by/m, "true", ""],
@@ -277,10 +277,15 @@ my @planted = (
     ["a maximum of its own in each thread", "21", "four --variant flash", qr/\Qmax_of_row(most)/, sub { "most" }, qr/its results are wrong/,
         qr/^    these are the results if each thread subtracts the maximum of its own keys, and not that of the row$/m, "true", ""],
     ["a row without keys", "21", "no-key --variant flash", qr/\Qrow_max[i] > -INFINITY ? row_max[i] : 0.0f/, sub { "row_max[i]" },
-        qr/its results are wrong/, qr/^    these are the results if the maximum of a row without keys, -Inf, is subtracted from -Inf, which is NaN$/m,
+        qr/its results are wrong/, qr/^    these are the results if a row without keys divides 0 by its sum, 0, or subtracts its maximum, -Inf, from -Inf: both are NaN$/m,
         "true", ""],
+    ["a row without keys, divided by its sum", "21", "no-key --variant flash", qr/\Qall > 0.0f ? 1.0f \/ all : 0.0f/, sub { "1.0f / all" },
+        qr/its results are wrong/, qr/^    these are the results if a row without keys divides 0 by its sum, 0, or subtracts its maximum/m, "true", ""],
     ["P in another order", "21", "four --variant flash", qr/\Qt.p[row + i][lane + j * LANES]/, sub { "t.p[row + i][lane * KEYS + j]" },
         qr/its results are wrong/, qr/^    these are the results if keys of P were taken for those of v in another order: /m, "true", ""],
+    # lse is -Inf everywhere, which is no form of lse.
+    ["a wait that leaves this tile's copy", "23", "small --variant m64-n64-w4-s2", qr/\Qcopy_async_wait<AHEAD - 1>/, sub { "copy_async_wait<AHEAD>" },
+        qr/its results are wrong/, qr/\A(?!.*these are the results if lse)/s, "true", ""],
     ["a tile of keys at positions of its own", "32", "forward-small --variant fused", qr/\Qsine,\E\s+first, Sk/, sub { "sine, 0, Sk" },
         qr/its results are wrong/, qr/^    these are the results if keys are rotated by their positions in a tile of 64$/m, "true", ""],
     ["halves in the other order", "16", "small --variant rebuild", qr/\Qnegated, D \/ 2, x, D, rotated/, sub { "x, D, negated, D \/ 2, rotated" },
@@ -475,7 +480,7 @@ proved("what try.sh says", [@writing], sub {
     }
     # A right output says where a wrong one goes wrong; names of cases on the smaller side, what their inputs are.
     for (["o lse", "lse is right, so a row's scores are, .* up to the product with V"], ["o", ""],
-        ["dq dk", "dk is right, so the dS that makes it is: .* dS and K .*"], ["dk dq", "dq is right, so the dS that makes it is: .* dS and Q .*"], ["lse o", "o is right, .* lse .*"], ["dq,dk dv", "dv is right, so the P that makes it is: .* dS"]) {
+        ["dq dk", "dk is right, so the dS that makes it is: .*dS on its way to dq .* K, .*"], ["dk dq", "dq is right, so the dS that makes it is: .*dS on its way to dk .* Q, .*"], ["lse o", "o is right, .* lse .*"], ["dq,dk dv", "dv is right, so the P that makes it is: .* in dS or, where dq and dk are rotated back, in these rotations"]) {
         my ($outputs, $line) = @$_;
         my ($bad, $good) = split / /, $outputs;
         my $block = join "", (map { "  $_: 3 of 8 elements wrong\n" } split /,/, $bad), map { "  $_: 0 of 8 elements wrong\n" } $good // ();

@@ -467,8 +467,12 @@ static bool find_no_key(const kf_run *run, const kf_tensor *t, const void *raw, 
         found++;
     }
     if (found > 0)
-        append(text, size,
-               "the maximum of a row without keys, -Inf, is subtracted from -Inf, which is NaN");
+        append(text, size, "%s",
+               strcmp(t->name, "o") == 0
+                   ? "a row without keys divides 0 by its sum, 0, or subtracts its maximum, -Inf, "
+                     "from -Inf: both are NaN"
+                   : "the maximum of a row without keys, -Inf, is subtracted from -Inf, which is "
+                     "NaN");
     return found > 0;
 }
 
@@ -498,7 +502,8 @@ static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int
                                     maximum + log2(sum)};
         const double got = kf_unpack(t->dtype, raw, i);
         for (int k = 0; k < FORMS; k++)
-            fits[k] = fits[k] && fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got);
+            fits[k] = fits[k] && isfinite(got) &&
+                      fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got);
         rows++;
     }
     for (int k = 0; k < FORMS && rows > 0; k++)

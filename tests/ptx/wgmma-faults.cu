@@ -49,6 +49,12 @@ __global__ void outside(float *out)
     multiply(descriptor(tile + BYTES - 128), 1, out);
 }
 
+__global__ void stride_in_bytes(float *out)
+{
+    __shared__ alignas(1024) char tile[BYTES];
+    multiply(descriptor(tile) | 0x4000ull << 32, 1, out);
+}
+
 __global__ void descriptors_differ(float *out)
 {
     __shared__ alignas(1024) char tile[BYTES];
@@ -87,9 +93,9 @@ __global__ void barrier_of_others(float *out)
 
 int main(int argc, char **argv)
 {
-    void (*const kernels[])(float *) = {three_warps,   warps_part,         one_lane_missing,
-                                        outside,       descriptors_differ, predicates_differ,
-                                        numbers<2, 0>, numbers<1, 28>,     barrier_of_others};
+    void (*const kernels[])(float *) = {
+        three_warps,        warps_part,        one_lane_missing, outside,        stride_in_bytes,
+        descriptors_differ, predicates_differ, numbers<2, 0>,    numbers<1, 28>, barrier_of_others};
     int n = argc > 1 ? atoi(argv[1]) : 0;
     float *out = (float *)on_device(NULL, 4096);
     if (n < 0 || n >= (int)(sizeof kernels / sizeof *kernels))

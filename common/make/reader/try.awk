@@ -246,13 +246,13 @@ function innocent(    i, name, wrong, seen) {
     if (wrong["o"] && seen["lse"] && !wrong["lse"])
         return "lse is right, so a row's scores are, their order aside: what is wrong comes after them, up to the product with V\n"
     if (wrong["dq"] && seen["dk"] && !wrong["dk"])
-        return "dk is right, so the dS that makes it is: what is wrong is the product of dS and K that makes dq, its rotation or store; or, if dq has a kernel of its own, its dS and the delta that it is given\n"
+        return "dk is right, so the dS that makes it is: what is wrong is on dq's own way: dS on its way to dq (where dq has a kernel of its own, also P and delta), its product with K, or the store\n"
     if (wrong["dk"] && seen["dq"] && !wrong["dq"])
-        return "dq is right, so the dS that makes it is: what is wrong is the product of dS and Q that makes dk, its rotation or store; or, if dk has a kernel of its own, its dS and the delta that it is given\n"
+        return "dq is right, so the dS that makes it is: what is wrong is on dk's own way: dS on its way to dk (where dk has a kernel of its own, also P and delta), its product with Q, or the store\n"
     if (wrong["lse"] && seen["o"] && !wrong["o"])
         return "o is right, so the sums of exponentials that divide it are: what is wrong is how lse is made of a maximum and such a sum, or how it is stored\n"
     if (wrong["dq"] && wrong["dk"] && seen["dv"] && !wrong["dv"])
-        return "dv is right, so the P that makes it is: what is wrong comes after it, in dS\n"
+        return "dv is right, so the P that makes it is: what is wrong comes after it, in dS or, where dq and dk are rotated back, in these rotations\n"
     return ""
 }
 

@@ -175,7 +175,7 @@ case $code in
     explain
     case $kind in
     results) say 1 "not right yet: its results are wrong, see above" ;;
-    prediction) say 1 "not right yet: results and prediction differ, see above" ;;
+    prediction) say 1 "not right yet: it does not do what is predicted, see above" ;;
     hang) say 1 "not right yet: its threads wait for one another for ever, see above" ;;
     illegal) say 1 "not right yet: a kernel reaches for memory that is not there, see above" ;;
     misaligned) say 1 "not right yet: a kernel's access is not aligned to its size, see above" ;;

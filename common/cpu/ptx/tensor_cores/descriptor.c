@@ -31,6 +31,9 @@ static struct descriptor fields_of(uint64_t bits)
                                .width = widths[bits >> 62]};
 }
 
+/* Bits that are in no field. PTX ISA, "Matrix-descriptor Format": they are 0. */
+#define OUTSIDE (0x3ull << 14 | 0x3ull << 30 | 0x7ull << 46 | 0x3ffull << 52)
+
 static inline uint32_t swizzled(const struct descriptor *d, uint32_t at)
 {
     uint32_t row = (at >> 7) - (uint32_t)d->base, mask = (uint32_t)d->width / 16 - 1;
@@ -117,6 +120,13 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
     const struct thread *t = &w->threads[w->now];
     const struct descriptor d = fields_of(bits);
     const size_t used = w->shared_used + w->gaps;
+    if (bits & OUTSIDE)
+        fault_stop(w, FAULT_DESCRIPTOR, cudaErrorIllegalAddress,
+                   "%s:%d: %s: matrix %c has a descriptor, 0x%016llx, with bits outside of its "
+                   "fields, 0x%016llx: need an address and distances in units of 16 bytes, of 14 "
+                   "bits each",
+                   t->file, t->line, i->text, which, (unsigned long long)bits,
+                   (unsigned long long)(bits & OUTSIDE));
     for (int o = 0; o < outer; o += transposed ? 8 : 1)
         for (int k = 0; k < 16; k += transposed ? 1 : 8) {
             uint32_t at = offset_of(&d, transposed, o, k);
