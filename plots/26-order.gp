@@ -25,6 +25,6 @@ do for [masked = 0:1] {
 }
 eval say(LEFT - 10, TOP - 14, 'right', INK, 'block')
 eval say(LEFT - 10, TOP + 2 * T, 'right', GOOD, 'its turn')
-eval say(LEFT - 10, TOP + 4 * T + 16, 'right', ORANGE, 'start number')
+eval say(LEFT - 10, TOP + 4 * T + 16, 'right', ORANGE, 'start')
 eval say(10, TOP + 4 * T + 42, 'left', SOFT, 'No block waits for a block that begins later.')
 plot NaN notitle
