@@ -246,9 +246,9 @@ function innocent(    i, name, wrong, seen) {
     if (wrong["o"] && seen["lse"] && !wrong["lse"])
         return "lse is right, so a row's scores are, their order aside: what is wrong comes after them, up to the product with V\n"
     if (wrong["dq"] && seen["dk"] && !wrong["dk"])
-        return "dk is right, so the dS that makes it is: what is wrong is on dq's own way: dS on its way to dq (where dq has a kernel of its own, also P and delta), its product with K, or the store\n"
+        return "dk is right, so the dS that makes it is: what is wrong is on dq's own way: dS on its way to dq (where dq has a kernel of its own, also P and delta), its product with K, its rotation back if there is one, or the store\n"
     if (wrong["dk"] && seen["dq"] && !wrong["dq"])
-        return "dq is right, so the dS that makes it is: what is wrong is on dk's own way: dS on its way to dk (where dk has a kernel of its own, also P and delta), its product with Q, or the store\n"
+        return "dq is right, so the dS that makes it is: what is wrong is on dk's own way: dS on its way to dk (where dk has a kernel of its own, also P and delta), its product with Q, its rotation back if there is one, or the store\n"
     if (wrong["lse"] && seen["o"] && !wrong["o"])
         return "o is right, so the sums of exponentials that divide it are: what is wrong is how lse is made of a maximum and such a sum, or how it is stored\n"
     if (wrong["dq"] && wrong["dk"] && seen["dv"] && !wrong["dv"])

@@ -32,7 +32,7 @@ static struct descriptor fields_of(uint64_t bits)
 }
 
 /* Bits that are in no field. PTX ISA, "Matrix-descriptor Format": they are 0. */
-#define OUTSIDE (0x3ull << 14 | 0x3ull << 30 | 0x7ull << 46 | 0x3ffull << 52)
+static const uint64_t OUTSIDE = 0x3ull << 14 | 0x3ull << 30 | 0x7ull << 46 | 0x3ffull << 52;
 
 static inline uint32_t swizzled(const struct descriptor *d, uint32_t at)
 {
