@@ -16,7 +16,7 @@ extern "C" { /* between the files of the harness, which are C */
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ROWS = 32, BLOCK = 256, SEED = 0 };
+enum { MOST_ROWS = 48, BLOCK = 256, SEED = 0 };
 
 /* --- Copies ---------------------------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ static void add_atomically(void *context, cudaStream_t stream)
 
 struct chain_job {
     float *words; // [2]
-    int blocks, threads;
+    int blocks, threads, links;
 };
 
 // Every thread waits for the word that the kernel before has written, and one writes it on.
@@ -177,12 +177,14 @@ __global__ void link_kernel(const float *from, float *to)
         *to = x;
 }
 
-// Two links, so that the words have changed sides.
+// An even number of links, so that the words have changed sides.
 static void run_links(void *context, cudaStream_t stream)
 {
     const chain_job *job = (const chain_job *)context;
-    for (int i = 0; i < 2; i++) {
-        link_kernel<<<job->blocks, job->threads, 0, stream>>>(job->words + i, job->words + 1 - i);
+    for (int i = 0; i < job->links; i++) {
+        const int from = i % 2;
+        link_kernel<<<job->blocks, job->threads, 0, stream>>>(job->words + from,
+                                                              job->words + 1 - from);
         CUDA_CHECK_LAUNCH();
     }
 }
@@ -253,7 +255,7 @@ static void run_fma(void *context, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-/* The next three are run by one block of MOST_THREADS, whose first thread counts the cycles from
+/* The next ones are run by one block, whose first thread counts the cycles from
  * where all begin to where all are done. */
 enum { MOST_THREADS = 1024, SHARED_FLOAT4 = 2048, STEPS = 1024, PRODUCTS = 8, MMA_FLOPS = 4096 };
 
@@ -301,6 +303,64 @@ __global__ void shared_kernel(float *cycles, float *never_written, unsigned apar
         *cycles = (float)(end - start);
     if (sum.x + sum.y + sum.z + sum.w != 0.0f)
         *never_written = sum.x;
+}
+
+// STEPS loads of 4 bytes per thread from the L1: lane l reads from row l of from [32][pitch], all
+// lanes the same column. The word w of the L1 lies in bank w modulo 32, so with a pitch of 32 all
+// lanes want words of one bank, with 33 each of another one. step: a column that the compiler does
+// not know.
+__global__ void l1_kernel(const float *from, float *cycles, float *never_written, int pitch,
+                          unsigned step)
+{
+    const float *row = from + threadIdx.x % 32 * pitch;
+    float sum = 0.0f;
+    unsigned column = threadIdx.x / 32;
+    for (int i = 0; i < 32; i++) // fills the L1
+        sum += __ldca(row + i);
+    const long long start = cycle_of_all();
+#pragma unroll 8
+    for (int i = 0; i < STEPS; i++) {
+        sum += __ldca(row + column);
+        column = (column + step) % 32;
+    }
+    const long long end = cycle_of_all();
+    if (threadIdx.x == 0)
+        *cycles = (float)(end - start);
+    if (sum != 0.0f)
+        *never_written = sum;
+}
+
+// STEPS shuffles per thread; each of CHAINED waits for the one before, or else for none.
+template <bool CHAINED>
+__global__ void shuffle_kernel(float *cycles, float *never_written)
+{
+    float x[PRODUCTS];
+    for (int p = 0; p < PRODUCTS; p++)
+        x[p] = threadIdx.x + p;
+    const long long start = cycle_of_all();
+    for (int i = 0; i < STEPS / PRODUCTS; i++)
+        for (int p = 0; p < PRODUCTS; p++)
+            x[CHAINED ? 0 : p] = __shfl_xor_sync(0xffffffffu, x[CHAINED ? 0 : p], 1 + p);
+    const long long end = cycle_of_all();
+    float sum = 0.0f;
+    for (int p = 0; p < PRODUCTS; p++)
+        sum += x[p];
+    if (threadIdx.x == 0)
+        *cycles = (float)(end - start);
+    if (sum == 0.5f)
+        *never_written = sum;
+}
+
+// STEPS barriers of the block.
+__global__ void barrier_kernel(float *cycles)
+{
+    const long long start = cycle_of_all();
+#pragma unroll 8
+    for (int i = 0; i < STEPS; i++)
+        __syncthreads();
+    const long long end = cycle_of_all();
+    if (threadIdx.x == 0)
+        *cycles = (float)(end - start);
 }
 
 // STEPS times PRODUCTS products of 16 x 8 x 16 per warp, of operands in registers; none of the
@@ -559,7 +619,7 @@ static void add_links(const char *name, const kf_stat *two)
  * thread, and as many as the device holds. */
 static void measure_chains(int processors, int threads)
 {
-    chain_job one = {NULL, 1, 1}, full = {NULL, processors * (threads / BLOCK), BLOCK};
+    chain_job one = {NULL, 1, 1, 2}, full = {NULL, processors * (threads / BLOCK), BLOCK, 2};
     CUDA_CHECK(cudaMalloc((void **)&one.words, 2 * sizeof(float)));
     CUDA_CHECK(cudaMemset(one.words, 0, 2 * sizeof(float)));
     full.words = one.words;
@@ -570,6 +630,18 @@ static void measure_chains(int processors, int threads)
     kf_say("\na kernel that needs the one before, in a graph\n  of one thread %8.3f us\n"
            "  of %d x %d threads %8.3f us\n",
            results[n_results - 2].value, full.blocks, BLOCK, results[n_results - 1].value);
+    static const char *const names[] = {"launch_more_graph_us", "launch_more_stream_us",
+                                        "launch_more_call_us"};
+    chain_job four = one;
+    four.links = 4;
+    kf_say("one launch more, of one thread\n");
+    for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
+        const kf_stat of_two = time_one((kf_work){run_links, &one}, (enum kf_clock)clock);
+        const kf_stat of_four = time_one((kf_work){run_links, &four}, (enum kf_clock)clock);
+        const double more = (of_four.median - of_two.median) / 2.0;
+        add_fact(names[clock - KF_GRAPH], "us", more);
+        kf_say("  %-6s %8.3f us\n", kf_clock_name((enum kf_clock)clock), more);
+    }
     CUDA_CHECK(cudaFree(one.words));
 }
 
@@ -685,6 +757,53 @@ static void measure_cycles(bool has_mma)
     CUDA_CHECK(cudaFree(cycles));
 }
 
+/* The cycles of one instruction of a warp: loads from the L1 with and without bank conflicts, a
+ * shuffle and an exponential by themselves, shuffles of many warps, a barrier of BLOCK threads. */
+static void measure_instructions(void)
+{
+    enum { SAME_BANK, OTHER_BANKS, SHUFFLE, SHUFFLES, EXPONENTIAL, BARRIER, N };
+    static const struct {
+        const char *name;
+        int threads, per_warp;
+    } rows[N] = {
+        {"l1_same_bank_cycles", MOST_THREADS, MOST_THREADS / 32},
+        {"l1_other_banks_cycles", MOST_THREADS, MOST_THREADS / 32},
+        {"shuffle_cycles", 32, 1},
+        {"shuffle_issue_cycles", MOST_THREADS, MOST_THREADS / 32},
+        {"exp_cycles", 32, 1},
+        {"barrier_cycles", BLOCK, 1},
+    };
+    float *zeros = NULL, *cycles = NULL, seen = 0.0f;
+    CUDA_CHECK(cudaMalloc((void **)&zeros, 32 * 33 * sizeof *zeros));
+    CUDA_CHECK(cudaMemset(zeros, 0, 32 * 33 * sizeof *zeros));
+    CUDA_CHECK(cudaMalloc((void **)&cycles, 2 * sizeof *cycles));
+    kf_say("\none instruction of a warp\n");
+    for (int row = 0; row < N; row++) {
+        const int threads = rows[row].threads;
+        for (int i = 0; i < 2; i++) { /* the first run of a kernel loads its code */
+            if (row == SAME_BANK || row == OTHER_BANKS)
+                l1_kernel<<<1, threads, 0, kf_stream()>>>(zeros, cycles, cycles + 1,
+                                                          row == SAME_BANK ? 32 : 33, 5);
+            else if (row == SHUFFLE)
+                shuffle_kernel<true><<<1, threads, 0, kf_stream()>>>(cycles, cycles + 1);
+            else if (row == SHUFFLES)
+                shuffle_kernel<false><<<1, threads, 0, kf_stream()>>>(cycles, cycles + 1);
+            else if (row == EXPONENTIAL)
+                exp_kernel<<<1, threads, 0, kf_stream()>>>(cycles, cycles + 1);
+            else
+                barrier_kernel<<<1, threads, 0, kf_stream()>>>(cycles);
+            CUDA_CHECK_LAUNCH();
+            CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+        }
+        CUDA_CHECK(cudaMemcpy(&seen, cycles, sizeof seen, cudaMemcpyDeviceToHost));
+        const double each = seen / STEPS / rows[row].per_warp;
+        add_fact(rows[row].name, "cycles", each);
+        kf_say("  %-22s %7.2f cycles\n", rows[row].name, each);
+    }
+    CUDA_CHECK(cudaFree(zeros));
+    CUDA_CHECK(cudaFree(cycles));
+}
+
 static void measure_rates(int processors, bool has_mma)
 {
     fma_job fma = {NULL, 0};
@@ -785,6 +904,7 @@ int main(int argc, char **argv)
     measure_l2(processors, major >= 9);
     measure_latencies();
     measure_cycles(major >= 8);
+    measure_instructions();
     measure_rates(processors, major >= 8);
     write_results(to);
     kf_table_close("out", path, to);
