@@ -2,6 +2,7 @@
  *
  * Follows: 07-v2-sincos, at most 68 % of its story new
  * Architecture: 75, without queries-8
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     A block owns four queries in place of one. It stages all four, and a thread that has
  *          rotated a pair of its key uses the pair four times. So a head rotates its keys S/4 times

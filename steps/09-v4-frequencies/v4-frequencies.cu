@@ -2,6 +2,7 @@
  *
  * Grows from: 08-v3-multi-query, at most 47 % of its story new
  * Architecture: 75
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     Two changes, timed apart and together. The frequencies are the same for every key: a
  *          block computes them once, into shared memory, and powf leaves the inner loop. And all

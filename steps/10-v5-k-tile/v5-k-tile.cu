@@ -2,6 +2,7 @@
  *
  * Follows: 09-v4-frequencies, at most 76 % of its story new
  * Architecture: 75, without v5-113k v5-80k v5-all-113k
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     A block copies a tile of whole keys into shared memory, with all its threads and
  *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers

@@ -2,6 +2,7 @@
  *
  * Follows: 10-v5-k-tile, at most 55 % of its story new
  * Architecture: 75
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
  *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several

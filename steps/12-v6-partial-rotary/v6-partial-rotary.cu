@@ -2,6 +2,7 @@
  *
  * Grows from: 11-v6-dimension-tiles, at most 40 % of its story new
  * Architecture: 75
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     Step 11 rotated the dimensions beyond R as well, by nothing. Stop the rotating loop at R
  *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of

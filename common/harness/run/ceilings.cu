@@ -165,6 +165,7 @@ static void add_atomically(void *context, cudaStream_t stream)
 struct chain_job {
     float *words; // [2]
     int blocks, threads, links;
+    int busy; // cycles that a kernel before the links takes; 0: there is none
 };
 
 // Every thread waits for the word that the kernel before has written, and one writes it on.
@@ -177,10 +178,22 @@ __global__ void link_kernel(const float *from, float *to)
         *to = x;
 }
 
+// Takes `cycles`, and so hides what the host does meanwhile.
+__global__ void busy_kernel(int cycles)
+{
+    const long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+}
+
 // An even number of links, so that the words have changed sides.
 static void run_links(void *context, cudaStream_t stream)
 {
     const chain_job *job = (const chain_job *)context;
+    if (job->busy) {
+        busy_kernel<<<1, 1, 0, stream>>>(job->busy);
+        CUDA_CHECK_LAUNCH();
+    }
     for (int i = 0; i < job->links; i++) {
         const int from = i % 2;
         link_kernel<<<job->blocks, job->threads, 0, stream>>>(job->words + from,
@@ -614,12 +627,36 @@ static void add_links(const char *name, const kf_stat *two)
         (struct result){name, "us", two->median / 2.0, two->p5 / 2.0, two->p95 / 2.0, two->n};
 }
 
+/* How much longer a call takes with one launch more, on each clock; then on the stream clock behind
+ * a kernel that takes longer than the host needs for all launches of the call. */
+static void measure_more(chain_job two)
+{
+    static const struct {
+        const char *name;
+        enum kf_clock clock;
+        int busy;
+    } rows[] = {{"launch_more_graph_us", KF_GRAPH, 0},
+                {"launch_more_stream_us", KF_STREAM, 0},
+                {"launch_more_call_us", KF_CALL, 0},
+                {"launch_more_hidden_us", KF_STREAM, 100000}};
+    kf_say("one launch more, of one thread\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        two.busy = rows[i].busy;
+        chain_job four = two;
+        four.links = 4;
+        const kf_stat few = time_one((kf_work){run_links, &two}, rows[i].clock);
+        const kf_stat more = time_one((kf_work){run_links, &four}, rows[i].clock);
+        add_fact(rows[i].name, "us", (more.median - few.median) / 2.0);
+        kf_say("  %-22s %8.3f us\n", rows[i].name, results[n_results - 1].value);
+    }
+}
+
 /* Kernels in a graph, one behind the other, as those of launch_graph_us are: the time from one to
  * the next. What is new is that each waits for a word that the one before has written: a single
  * thread, and as many as the device holds. */
 static void measure_chains(int processors, int threads)
 {
-    chain_job one = {NULL, 1, 1, 2}, full = {NULL, processors * (threads / BLOCK), BLOCK, 2};
+    chain_job one = {NULL, 1, 1, 2, 0}, full = {NULL, processors * (threads / BLOCK), BLOCK, 2, 0};
     CUDA_CHECK(cudaMalloc((void **)&one.words, 2 * sizeof(float)));
     CUDA_CHECK(cudaMemset(one.words, 0, 2 * sizeof(float)));
     full.words = one.words;
@@ -630,18 +667,7 @@ static void measure_chains(int processors, int threads)
     kf_say("\na kernel that needs the one before, in a graph\n  of one thread %8.3f us\n"
            "  of %d x %d threads %8.3f us\n",
            results[n_results - 2].value, full.blocks, BLOCK, results[n_results - 1].value);
-    static const char *const names[] = {"launch_more_graph_us", "launch_more_stream_us",
-                                        "launch_more_call_us"};
-    chain_job four = one;
-    four.links = 4;
-    kf_say("one launch more, of one thread\n");
-    for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
-        const kf_stat of_two = time_one((kf_work){run_links, &one}, (enum kf_clock)clock);
-        const kf_stat of_four = time_one((kf_work){run_links, &four}, (enum kf_clock)clock);
-        const double more = (of_four.median - of_two.median) / 2.0;
-        add_fact(names[clock - KF_GRAPH], "us", more);
-        kf_say("  %-6s %8.3f us\n", kf_clock_name((enum kf_clock)clock), more);
-    }
+    measure_more(one);
     CUDA_CHECK(cudaFree(one.words));
 }
 
