@@ -16,7 +16,7 @@ partial = " | awk '$1 != $2 && $1 > 80'"
 got(v) = rows(f, 'variant=' . v . w, c) . partial
 plot 1 with lines ls LIMIT title 'separate', \
      got('v7-scalar') using 1:3:4:5 with yerrorlines ls 3 title 'V7, 4 bytes', \
-     got('separate-float4') using 1:3:4:5 with yerrorlines ls 2 title 'separate, 16 bytes', \
+     got('v7-unfused') using 1:3:4:5 with yerrorlines ls 2 title 'separate, 16 bytes', \
      got('v7') using 1:3:4:5 with yerrorlines ls 1 title 'V7, 16 bytes', \
-     got('separate-two-blocks') using 1:3:4:5 with yerrorlines ls 4 title 'separate, more loads', \
+     got('v7-unfused-two-blocks') using 1:3:4:5 with yerrorlines ls 4 title 'separate, more loads', \
      got('v7-two-blocks') using 1:3:4:5 with yerrorlines ls 5 title 'V7, more loads'

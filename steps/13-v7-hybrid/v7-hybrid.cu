@@ -180,11 +180,11 @@ struct v7_serial : v7 {
     static const bool SERIAL = true;
 };
 
-struct separate_float4 : v7 {
+struct v7_unfused : v7 {
     static const bool ROTATES_QUERY = false;
 };
 
-struct separate_two_blocks : separate_float4 {
+struct v7_unfused_two_blocks : v7_unfused {
     static const int BLOCKS = 2;
 };
 // end snippet: variants
@@ -242,17 +242,17 @@ static const kf_variant variants[] = {
      .about = "v7, 4 bytes a load: what is left is fusion",
      .launch = launch_by<v7_scalar>,
      .applies = ladder_counts_wide_loads},
-    {.name = "separate-float4",
+    {.name = "v7-unfused",
      .about = "separate, 16 bytes a load: no fusion",
-     .launch = launch_by<separate_float4>,
+     .launch = launch_by<v7_unfused>,
      .applies = ladder_counts_wide_loads},
     {.name = "v7-two-blocks",
      .about = "v7, compiled for two blocks an SM",
      .launch = launch_by<v7_two_blocks>,
      .applies = ladder_explains_wide_loads},
-    {.name = "separate-two-blocks",
-     .about = "separate-float4, compiled for two blocks an SM",
-     .launch = launch_by<separate_two_blocks>,
+    {.name = "v7-unfused-two-blocks",
+     .about = "v7-unfused, compiled for two blocks an SM",
+     .launch = launch_by<v7_unfused_two_blocks>,
      .applies = ladder_explains_wide_loads},
     {.name = "v7-serial",
      .about = "v7, one load of v in flight at a time",
@@ -286,11 +286,11 @@ static const kf_question questions[] = {
      .case_name = "D2048-R128",
      .variant = "separate",
      .over = "v7-scalar"},
-    {.text = "At D = 128 and R = 64, how many times as fast as separate-float4, three launches, is "
+    {.text = "At D = 128 and R = 64, how many times as fast as v7-unfused, three launches, is "
              "v7, two launches and the same loads of 16 bytes?",
      .figure = "median_us",
      .case_name = "D128-R64",
-     .variant = "separate-float4",
+     .variant = "v7-unfused",
      .over = "v7"},
 };
 
