@@ -1,4 +1,4 @@
-# alt: Speed relative to three separate launches against D, logarithmic on both axes. V3 and V3 with listed frequencies lie below 1 everywhere, the listed one above the other. V4, a block a key, lies far below both up to D = 128 and above them at 2048. A warp a key is above 1 from D = 128 on and the highest there.
+# alt: Speed relative to three separate launches against D, logarithmic on both axes. V3 and V3 with precomputed frequencies lie below 1 everywhere, the latter above the former. V4, a block per key, lies far below both up to D = 128 and above them at 2048. A warp per key is above 1 from D = 128 on and the highest there.
 # data: step-09.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'
@@ -17,6 +17,6 @@ c = 'D R ratio ratio_p5 ratio_p95'
 got(v) = rows(f, 'variant=' . v . w, c) . full
 plot 1 with lines ls LIMIT title 'separate', \
      got('v3') using 1:3:4:5 with yerrorlines ls 2 title 'v3', \
-     got('v3-listed') using 1:3:4:5 with yerrorlines ls 5 title 'v3-listed', \
+     got('v3-precomputed') using 1:3:4:5 with yerrorlines ls 5 title 'v3-precomputed', \
      got('v4') using 1:3:4:5 with yerrorlines ls FAILED title 'v4', \
-     got('warp-listed') using 1:3:4:5 with yerrorlines ls 1 title 'warp-listed'
+     got('warp-precomputed') using 1:3:4:5 with yerrorlines ls 1 title 'warp-precomputed'

@@ -14,7 +14,7 @@
 // -> frequency [n] in shared memory: pair i rotates by position * frequency[i]; pairs from R/2 on
 // have frequency 0
 // cost: n powers per block
-static __device__ __forceinline__ void list_frequencies(float *frequency, int n, int R)
+static __device__ __forceinline__ void precompute_frequencies(float *frequency, int n, int R)
 {
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         frequency[i] = i < R / 2 ? powf(10000.0f, -2.0f * i / R) : 0.0f;

@@ -24,7 +24,7 @@
 enum { QUERIES = 4, WARPS = THREADS / 32 }; // per block
 
 // Functions that the kernel calls, in this order. Their definitions, below, explain them.
-static __device__ __forceinline__ void list_frequencies(float *frequency, int R);
+static __device__ __forceinline__ void precompute_frequencies(float *frequency, int R);
 static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
                                                       const float *frequency, float *query);
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
     float *frequency = score + QUERIES * a.Sk;
     const block_rows own = rows_of_block(a, QUERIES);
 
-    list_frequencies(frequency, a.R);
+    precompute_frequencies(frequency, a.R);
     rotate_queries(a, own, frequency, query);
     __syncthreads();
     score_keys(a, own, query, frequency, scratch, score);
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
 // -> frequency [R/2] in shared memory: the angle of pair i is position * frequency[i]. A thread may
 // read its own elements at once, those of others after a barrier.
 // cost: R/2 calls of powf per block
-static __device__ __forceinline__ void list_frequencies(float *frequency, int R)
+static __device__ __forceinline__ void precompute_frequencies(float *frequency, int R)
 {
     for (int i = threadIdx.x; i < R / 2; i += blockDim.x) {
         frequency[i] = powf(10000.0f, -2.0f * (float)i / (float)R);
@@ -191,7 +191,7 @@ static void launch_v4(const kf_run *run, cudaStream_t stream)
 
 // The number of threads that share a key, and the source of the angles.
 enum crew_size { ONE_THREAD = 1, ONE_WARP = 32, ALL_THREADS = THREADS };
-enum powers { POWF, LISTED };
+enum powers { POWF, PRECOMPUTED };
 
 static __device__ __forceinline__ float frequency_of(int i, int R)
 {
@@ -273,7 +273,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
                 x[m] = own.k[(int64_t)at[m] * a.D + i];
                 y[m] = own.k[(int64_t)at[m] * a.D + i + half];
             }
-            const float rate = from == LISTED ? frequency[i] : frequency_of(i, a.R);
+            const float rate = from == PRECOMPUTED ? frequency[i] : frequency_of(i, a.R);
 #pragma unroll
             for (int m = 0; m < keys; m++) {
                 float c, s;
@@ -321,8 +321,8 @@ static __global__ void __launch_bounds__(THREADS) attention_v4_by(attention_args
     float *frequency = score + QUERIES * a.Sk;
     const block_rows own = rows_of_block(a, QUERIES);
 
-    if (from == LISTED) {
-        list_frequencies(frequency, a.R);
+    if (from == PRECOMPUTED) {
+        precompute_frequencies(frequency, a.R);
         rotate_queries(a, own, frequency, query);
     } else {
         rotate_queries_by_powf(a, own, query);
@@ -349,13 +349,13 @@ static void launch_by(const kf_run *run, cudaStream_t stream)
 static void launch_barriers(const kf_run *run, cudaStream_t stream)
 {
     enum { IDLE_BARRIERS = 11 };
-    launch_by<ALL_THREADS, LISTED, 1, IDLE_BARRIERS>(run, stream);
+    launch_by<ALL_THREADS, PRECOMPUTED, 1, IDLE_BARRIERS>(run, stream);
 }
 
 static void launch_four_keys(const kf_run *run, cudaStream_t stream)
 {
     enum { KEYS = 4 };
-    launch_by<ALL_THREADS, LISTED, KEYS>(run, stream);
+    launch_by<ALL_THREADS, PRECOMPUTED, KEYS>(run, stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -382,9 +382,9 @@ static const kf_variant variants[] = {
      .launch = launch_by<ONE_THREAD, POWF>,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
-    {.name = "v3-listed",
+    {.name = "v3-precomputed",
      .about = "the same, frequencies in shared memory",
-     .launch = launch_by<ONE_THREAD, LISTED>,
+     .launch = launch_by<ONE_THREAD, PRECOMPUTED>,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
     {.name = "block-powf",
@@ -412,9 +412,9 @@ static const kf_variant variants[] = {
      .launch = launch_by<ONE_WARP, POWF>,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
-    {.name = "warp-listed",
+    {.name = "warp-precomputed",
      .about = "a warp shares a key, frequencies in shared memory",
-     .launch = launch_by<ONE_WARP, LISTED>,
+     .launch = launch_by<ONE_WARP, PRECOMPUTED>,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
 };

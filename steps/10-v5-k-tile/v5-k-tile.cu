@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    list_frequencies(frequency, a.R / 2, a.R);
+    precompute_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float row_max = score_keys(a, own, plan, query, frequency, score, tile);
@@ -348,7 +348,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *tile = partial + (by == ALL_THREADS ? chunks_of(a.D) * a.Sk : 0);
     const block_rows own = rows_of_block(a);
 
-    list_frequencies(frequency, a.R / 2, a.R);
+    precompute_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float row_max = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);

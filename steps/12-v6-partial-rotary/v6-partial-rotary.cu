@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    list_frequencies(frequency, a.D / 2, a.R);
+    precompute_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float row_max = score_keys(a, own, query, frequency, score, tile);
@@ -342,7 +342,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    list_frequencies(frequency, a.D / 2, a.R);
+    precompute_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     if (by & ALL_PAIRS) {
         step_11::rotate_query(a, own, frequency, query);
