@@ -1,4 +1,4 @@
-# alt: Time of one call of the baseline, three launches, against D on three clocks, both axes logarithmic. At small D the call clock shows about twice the time of the graph clock, and the stream clock lies between, nearer to the graph clock. At D = 2048 they agree. All lie far above the dashed limit.
+# alt: Time of one call of the baseline, three launches, against D on three clocks, both axes logarithmic. At small D the call clock shows about twice the time of the graph clock, and the stream clock lies between, nearer to the graph clock. At D = 2048 they differ by a few per cent. All lie far above the dashed limit.
 # data: step-02.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'

@@ -4,15 +4,17 @@
  * Architecture: 75
  *
  * Idea     Write down the definition. One kernel for the scores q k^T / sqrt(D), one for the
- *          softmax of each row, one for the weighted sum of v. Each is a page of plain loops. Two
- *          of them hand a matrix of Sq x Sk elements to the next one through device memory.
- * Predict  Inputs and output grow with S, the matrix with S squared: doubling S should cost four
- *          times the memory and, once the GPU is full, four times the time. From the bytes of the
- *          matrix alone one can say at which S the device runs out. A causal mask halves the
- *          arithmetic, not the memory.
- * Outcome  As predicted, to the byte for memory. Time reaches its factor of four only from the
- *          length on at which the GPU is full; below, the time is that of three launches. And it is
- *          nowhere near the limit: see chapter 1 for what the limit is.
+ *          softmax of each row, one for the weighted sum of v, each a few plain loops. A matrix of
+ *          Sq x Sk elements lies between them in device memory.
+ * Predict  The matrix grows with S squared: 32 S^2 bytes for 8 heads, and from that one can say at
+ *          which S the device runs out. At D = 64 rows of k are 256 bytes apart, so the 32 words of
+ *          a load of k lie in one bank: 32 wavefronts, and one more for q. These 33 cycles are for
+ *          32 multiply-adds, which could take a quarter of a cycle: at most 1.4 % of the limit. A
+ *          causal mask halves the loop over D in `scores`, and nothing else.
+ * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is 6 % above the prediction,
+ *          and the mask shows that the score kernel takes most of it. The other two kernels take
+ *          longer than predicted. Below S = 512 time grows by less than four per doubling: the GPU
+ *          is not full. See chapter 1.
  */
 #include "problems/attention.h"
 #include "cuda/warp_reduce.cuh"
