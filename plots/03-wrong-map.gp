@@ -1,4 +1,4 @@
-# alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right. With the bug in the maximum, some rows are wrong in columns 0 to 63. With both, columns 32 to 63 are wrong, and some rows of columns 0 to 31.
+# alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum (bug-sum), in the maximum (bug-max), in both (bug-both). Columns 64 to 127 are infinite with the bug in the sum only, and NaN in the two others. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right. With the bug in the maximum, some rows are wrong in columns 0 to 63. With both, columns 32 to 63 are wrong, and some rows of columns 0 to 31.
 # data: step-03-map.tsv
 load 'plots/style.gp'
 # The map has one block per variant, one digit per element. Equal neighbours in a row become one box.
@@ -22,7 +22,8 @@ do for [i = 1:3] {
     if (i == 2) { unset label 99; unset key; set ylabel 'row' offset 1.5, 0 }
     if (i == 1) { set format x '' }
     if (i == 3) { set format x '%g'; set xlabel 'column'; unset ylabel }
-    set label 1 'bug in the ' . (i == 3 ? 'sum and the maximum' : word('sum maximum', i)) at graph 0, 1.18 \
+    set label 1 v . ': bug in ' . (i == 3 ? 'both' : 'the ' . word('sum maximum', i)) . \
+        '; not finite: ' . (i == 1 ? 'infinite' : 'NaN') at graph 0, 1.18 \
         font ',12' textcolor rgb INK
     plot runs(v) using ($1):($3):1:2:3:($3+1):(kind($4)) with boxxyerror lc rgb variable notitle, \
          keyentry with boxes lc rgb FAINT title 'right', \

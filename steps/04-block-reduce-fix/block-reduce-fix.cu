@@ -6,16 +6,17 @@
  * Tests: fix races on scratch: wrong forward, right in reverse
  *
  * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
- * Predict  Every element right, at no cost: the barrier was there already.
- * Outcome  Every test passes, on the GPU and, with most thread orders, on the CPU. It is wrong all
- *          the same. The last barrier used to say "partial is free again". Now every warp reads
- *          partial[0] after it, and nothing stops warp 0 from starting the next reduction and
- *          overwriting partial[0] before a slow warp has read it. Let warp 0 run ahead, which the
- *          CPU's forward order does, and the sum has taken the place of the maximum.
- *          The right version has one barrier more. Its cost is measured below, beside a version
- *          that gets by with two because no warp is special. The first measurement said that all
- *          are slower than the tree. It had measured the schedule of a loop after the reduction,
- *          not the reduction: the variants called inlined keep it.
+ * Predict  Every element right, for one store and one load more: the barrier was there already.
+ * Outcome  Right in every recorded run on a GPU, and wrong all the same. The last barrier used to
+ *          say "partial is free again". Now every warp reads partial[0] after it, and nothing stops
+ *          warp 0 from starting the next reduction and overwriting partial[0] before a slow warp
+ *          has read it. Let warp 0 run ahead, which the CPU's forward order does, and the sum has
+ *          taken the place of the maximum. In random order some warp is overtaken in every draw
+ *          that we tried. In reverse order warp 0 comes last, and nothing shows.
+ *          The right version has one barrier more. It is timed beside a version that needs only two
+ *          because no warp is special. The first measurement said that all are slower than the
+ *          tree. It had measured the schedule of a loop after the reduction, not the reduction: the
+ *          variants called inlined keep it.
  */
 #include "problems/attention.h"
 #include "cuda/block_reduce.cuh"
@@ -65,13 +66,13 @@ __device__ float reduce_without_race(float v, float *partial)
 
     v = Join::warp(v);
     // solution: three-barriers -- as in the fix, and the next call may begin at once
-    // hint: reduce_and_broadcast is right up to its last read. That line reads `partial[0]`. Who
-    //     may write to this element in the next call, and what makes that write wait for the last
-    //     reader?
+    // hint: reduce_and_broadcast is right up to its last read. That line reads `partial[0]`. Which
+    //     thread writes to this element in the next call, and what makes that write wait for the
+    //     last reader?
     // hint: First, lane 0 of each warp stores the value of its warp. After a barrier, warp 0
     //     reduces these values, and its lane 0 stores the result in `partial[0]`. After another
-    //     barrier, every thread reads `partial[0]`. Two barriers must lie between this write of
-    //     `partial[0]` and the next one. Where does the missing one stand?
+    //     barrier, every thread reads `partial[0]`. A barrier must lie between these reads and the
+    //     next write to `partial[0]`. Where does it stand?
     // hint: In warp 0 the reduction is
     //     `v = Join::warp(lane < warps ? partial[lane] : Join::absent());`. The third barrier is
     //     the last line, after the read of `partial[0]`. All threads must reach each barrier, so
