@@ -2,8 +2,8 @@
  *
  * Every thread of the block must call, and every thread gets the result. The block has any whole
  * number of warps up to 32. partial is shared memory of 32 floats; it is free before and after the
- * call, so that consecutive calls may share it. Step 04 takes each of the three barriers away to
- * show its purpose.
+ * call, so that consecutive calls may share it. Step 03 shows what happens without the
+ * broadcast, step 04 what happens without the third barrier.
  */
 #pragma once
 

@@ -34,7 +34,7 @@ static const struct sink {
     const char *empty;
 } sinks[KF_SINKS] = {
     [KF_OUT] = {"out", "append rows (tab-separated) to FILE"}, /* record.c opens and writes it */
-    [KF_MAP] = {"map", "what is wrong in the last head: 0 right, 1 wrong, 2 NaN"},
+    [KF_MAP] = {"map", "what is wrong in the last head: 0 right, 1 wrong, 2 NaN or infinite"},
     [KF_ERRORS] = {"errors", "largest error of each index of an output's first axis",
                    "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong"},
     [KF_DUMP] = {"dump", "the outputs themselves: a line of text each, then raw bytes",
