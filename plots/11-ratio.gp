@@ -1,4 +1,4 @@
-# alt: Time of separate divided by that of V5 and V6, against D. At D = 8 all lie near 1 or below, and from 32 on above it. V6 stays level beyond D = 128 and goes on rising with all threads at work, and V5 in 40 KB falls below 1 at 2048.
+# alt: Time of separate divided by that of v5 and of three V6 variants, against D. At D = 8 all lie near 1 or below, and from 32 on above it. v6 and v6-64x128 stay level beyond D = 128, v6-all goes on rising, and v5 in 40 KB falls below 1 at 2048.
 # data: step-10.tsv step-11.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
@@ -13,8 +13,8 @@ set key at screen 0.54, 0.02 bottom center maxrows 3 samplen 2.4 width -2
 c = ' clock=graph l2=warm'
 full = ' case!=D80-R20 case!=D128-R64 case!=D512-R128 case!=D2048-R128'
 r = 'D ratio ratio_p5 ratio_p95'
-plot rows('step-11.tsv', 'variant=v6-all' . c . full, r) using 1:2:3:4 with yerrorlines ls 1 title 'V6, all threads', \
-     rows('step-11.tsv', 'variant=v6-64x128' . c . full, r) using 1:2:3:4 with yerrorlines ls 3 title 'V6, 64 x 128', \
-     rows('step-11.tsv', 'variant=v6' . c . full, r) using 1:2:3:4 with yerrorlines ls 2 title 'V6, 32 x 256', \
-     rows('step-10.tsv', 'variant=v5' . c . full, r) using 1:2:3:4 with yerrorlines ls FAILED title 'V5, 40 KB', \
+plot rows('step-11.tsv', 'variant=v6-all' . c . full, r) using 1:2:3:4 with yerrorlines ls 1 title 'v6-all', \
+     rows('step-11.tsv', 'variant=v6-64x128' . c . full, r) using 1:2:3:4 with yerrorlines ls 3 title 'v6-64x128', \
+     rows('step-11.tsv', 'variant=v6' . c . full, r) using 1:2:3:4 with yerrorlines ls 2 title 'v6', \
+     rows('step-10.tsv', 'variant=v5' . c . full, r) using 1:2:3:4 with yerrorlines ls FAILED title 'v5 (40 KB)', \
      1 with lines ls LIMIT title 'separate'

@@ -1,4 +1,4 @@
-# alt: Time of a call at D = 2048 against R. V6 with one key a thread is level. Rotating only R dimensions starts below it and reaches it at R = 2048; rotating none lies lower still, and level. With all threads busy, rotating only R dimensions is the lowest line, and meets separate with the same tiles, which is level, at R = 2048.
+# alt: Time of a call at D = 2048 against R. v6 is level. v6-partial starts below it and reaches it at R = 2048; v6-none lies lower still, and level. v6-partial-all is the lowest line, and meets separate-tiled-all, which is level, at R = 2048.
 # data: step-12.tsv
 load 'plots/style.gp'
 set xlabel 'dimensions that rotate, R (of D = 2048)'
@@ -13,8 +13,8 @@ f = 'step-12.tsv'
 c = ' D=2048 clock=graph l2=warm'
 t = 'R median_us p5_us p95_us'
 x(r) = r == 0 ? 16 : r
-plot rows(f, 'variant=v6' . c, t) using (x($1)):2:3:4 with yerrorlines ls FAILED title 'V6', \
-     rows(f, 'variant=v6-partial' . c, t) using (x($1)):2:3:4 with yerrorlines ls 2 title 'V6, R only', \
-     rows(f, 'variant=v6-none' . c, t) using (x($1)):2:3:4 with yerrorlines ls 5 title 'V6, none (wrong)', \
-     rows(f, 'variant=separate-tiled-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 6 title 'separate, busy', \
-     rows(f, 'variant=v6-partial-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 1 title 'V6, R only, busy'
+plot rows(f, 'variant=v6' . c, t) using (x($1)):2:3:4 with yerrorlines ls FAILED title 'v6', \
+     rows(f, 'variant=v6-partial' . c, t) using (x($1)):2:3:4 with yerrorlines ls 2 title 'v6-partial', \
+     rows(f, 'variant=v6-none' . c, t) using (x($1)):2:3:4 with yerrorlines ls 5 title 'v6-none (wrong)', \
+     rows(f, 'variant=separate-tiled-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 6 title 'separate-tiled-all', \
+     rows(f, 'variant=v6-partial-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 1 title 'v6-partial-all'

@@ -6,18 +6,15 @@
  *
  * Idea     A block copies a tile of whole keys into shared memory, with all its threads and
  *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers
- *          while it takes its dot product. How many fit is a matter of budget: the log's is 40 KB.
- * Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
- *          threads do all the dot products: slower than separate by about 3. At D = 128 all keys
- *          fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
- *          multiprocessor holds one block, and 256 blocks take two waves of 3 tiles. Half of it
- *          gives 6 tiles and one wave: level with that, and near separate. Idle threads should be
- *          nearly all of the loss, barriers and blocks alone little.
- * Outcome  As predicted at D = 2048, but that V5 wins over separate in 113 KB, and that all the
- *          memory of the device is worse than half of it: the second wave repeats what is around
- *          the tiles as well. So the log's verdict was one about 40 KB. Barriers cost next to
- *          nothing, and with every thread busy on the same 3 keys V5 wins even there. At D = 128
- *          and 512 it wins in 40 KB, which was not predicted.
+ *          while it adds up the dot product. How many keys fit depends on the budget: 40 KB in E1.
+ * Predict  D = 2048: 3 keys fit, so 22 tiles of 1024 pairs come one after the other: slower than
+ *          separate. 12 keys fit in 113 KB, and still two blocks on a multiprocessor: faster. 26
+ *          fit in all memory, but then 256 blocks run in two waves: level with 113 KB. Idle
+ *          threads should be nearly all of the loss, barriers little. D = 128: level.
+ * Outcome  As predicted in 40 KB and in 113 KB. In all memory V5 is slower than in 113 KB: each
+ *          wave repeats what is outside of the loop over pairs. Barriers cost next to nothing.
+ *          With all threads on the same 3 keys V5 beats separate. At D = 128 it wins, which was
+ *          not predicted: the loads of K in separate have bank conflicts.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/refused.cuh"
@@ -423,7 +420,7 @@ static const kf_variant variants[] = {
      .launch = launch_separate,
      .applies = shown},
     {.name = "v5",
-     .about = "tiles of whole keys in 40 KB, one key a thread",
+     .about = "tiles of whole keys in 40 KB, one key per thread",
      .launch = launch_v5,
      .applies = near,
      .extra_error = ladder_angle_error},
@@ -450,7 +447,7 @@ static const kf_variant variants[] = {
      .applies = large,
      .extra_error = ladder_angle_error},
     {.name = "v5-alone",
-     .about = "v5's tile of 40 KB, but one block a multiprocessor",
+     .about = "v5's tile of 40 KB, but one block per multiprocessor",
      .launch = launch_alone,
      .applies = timed,
      .extra_error = ladder_angle_error},
@@ -465,7 +462,7 @@ static const kf_variant variants[] = {
      .applies = full_tile,
      .extra_error = ladder_angle_error},
     {.name = "v5-all",
-     .about = "v5's tile of 40 KB, all threads on it: a warp a chunk of a key",
+     .about = "v5's tile of 40 KB, all threads on it: a chunk of a key per warp",
      .launch = launch_all_within<LOG_BUDGET>,
      .applies = near,
      .extra_error = ladder_angle_error},

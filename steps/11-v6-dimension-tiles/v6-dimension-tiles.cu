@@ -4,20 +4,16 @@
  * Architecture: 75
  * Profile: kernels=attention warm --case D2048
  *
- * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
- *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several
- *          chunks, its partial sum stays in a register. Dimension i rotates together with i + R/2,
- *          so a chunk of consecutive dimensions would hold halves of pairs: chunks are made of
- *          pairs.
- * Predict  At D = 2048: 2 tiles of keys x 8 chunks, 32 barriers instead of 44, and 2 x 1024 pairs
- *          in a row, not 22 x 1024. So V6 should be 3 to 4 times as fast as V5, as the log has it,
- *          and no longer far from separate. At D = 128 it has two tiles where V5 has one: slower.
- *          64 keys by 128 dimensions put 64 threads to work: faster at all D. With all threads
- *          busy V6 should beat separate at 512 and 2048.
- * Outcome  As predicted against V5, and 64 by 128 is better at every D. Not predicted: V6 beats
- *          separate from D = 32 on, although each query rotates every key again. The reason is not
- *          fusion. It stages rows of K, and separate reads them across. Step 12 gives separate the
- *          same tiles.
+ * Idea     Cut the tile along the dimensions as well. A chunk of 32 keys by 256 dimensions takes
+ *          32,896 bytes at every D, so 32 threads have a key where V5 had 3. The sum of a dot
+ *          product stays in a register from one chunk to the next. Dimension i rotates together
+ *          with i + R/2, so chunks are made of pairs.
+ * Predict  D = 2048: 2 x 1024 pairs one after the other, not 22 x 1024. So V6 should be over four
+ *          times as fast as V5 and twice as fast as separate, and faster still with 64 keys by 128
+ *          dimensions or with all threads. D = 128: two tiles, V5 has one: a little slower.
+ * Outcome  The order is as predicted, the times are longer. V6 beats separate from D = 32 on,
+ *          although each query rotates every key again. The reason is not fusion: V6 copies rows
+ *          of K, separate reads across them. Step 12 gives separate the same tiles.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -336,7 +332,7 @@ static const kf_variant variants[] = {
      .launch = launch_separate,
      .applies = shown},
     {.name = "v6",
-     .about = "chunks of 32 keys by 256 dimensions, one key a thread",
+     .about = "chunks of 32 keys by 256 dimensions, one key per thread",
      .launch = launch_v6,
      .applies = near,
      .extra_error = ladder_angle_error},
@@ -346,12 +342,12 @@ static const kf_variant variants[] = {
      .applies = near,
      .extra_error = ladder_angle_error},
     {.name = "v6-one-load",
-     .about = "v6, each value stored before the next is asked for",
+     .about = "v6, each element stored before the next is loaded",
      .launch = launch_by<KEYS, PAIRS, ONE_LOAD>,
      .applies = large,
      .extra_error = ladder_angle_error},
     {.name = "v6-all",
-     .about = "v6 with all threads on the chunk: a key a lane, an eighth of the pairs a warp",
+     .about = "v6, all threads on the chunk: a key per lane, an eighth of the pairs per warp",
      .launch = launch_by<KEYS, PAIRS, ALL_THREADS>,
      .applies = near,
      .extra_error = ladder_angle_error},

@@ -4,20 +4,17 @@
  * Architecture: 75
  * Profile: kernels=attention warm --case D2048
  *
- * Idea     Step 11 rotated the dimensions beyond R as well, by nothing. Stop the rotating loop at R
- *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of
- *          the rotations.
- * Predict  The log saw no gain (0.567 against 0.583 ms) and concluded that the recomputation
- *          dominates. The two do not go together: if it did, a sixteenth of it would show. With
- *          one busy warp the dot products should take a third of the time they took, and the whole
- *          a quarter less; with all threads busy the gain should be small. Without any rotation
- *          (wrong results) it should hardly be faster than with R = 128.
- * Outcome  A gain at last, smaller than predicted; with all threads busy it is small. All
- *          rotations of K together are the lesser part of V6's time: they do not dominate. What V6
- *          has over separate is its tiles. With the same tiles and all threads busy the two are
- *          level at R = 2048, and V6 is ahead at R = 128. Not predicted: without any rotation it
- *          is clearly faster than with R = 128, and than with R = 0. A loop in two parts costs
- *          that.
+ * Idea     Step 11 rotated the dimensions beyond R as well, by an angle of 0. A second loop takes
+ *          them, as a plain product. At (D, R) = (2048, 128) a sixteenth of the rotations is left.
+ * Predict  E1 saw no gain (0.567 against 0.583 ms) and concluded that rotations dominate. If they
+ *          did, a sixteenth of them would show. A pair that does not rotate should save most of
+ *          its cycles: a quarter of the time with one key per thread, a tenth with all threads.
+ *          With the same tiles separate should be ahead at R = 2048, and behind at R = 128.
+ * Outcome  A gain, smaller than predicted; with all threads next to none. Without any rotation
+ *          the gain is as predicted: rotations do not dominate. The tiles make V6 faster than
+ *          separate. With the same tiles and all threads the two are level at R = 2048, and V6 is
+ *          ahead at R = 128. At R = 0 it is slower than without any rotation, with the same
+ *          arithmetic: two loops cost that, we think.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -446,7 +443,7 @@ static const kf_variant variants[] = {
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate},
     {.name = "v6",
-     .about = "step 11: rotates all pairs, those beyond R by nothing",
+     .about = "step 11: rotates all pairs, those beyond R by an angle of 0",
      .launch = launch_by<ALL_PAIRS>,
      .applies = ladder_near,
      .extra_error = ladder_angle_error},
@@ -456,7 +453,7 @@ static const kf_variant variants[] = {
      .applies = ladder_near,
      .extra_error = ladder_angle_error},
     {.name = "v6-direct",
-     .about = "v6-partial, what lies beyond R read past shared memory",
+     .about = "v6-partial, dimensions beyond R read from global memory",
      .launch = launch_by<DIRECT>,
      .applies = beyond,
      .extra_error = ladder_angle_error},
