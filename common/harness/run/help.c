@@ -41,7 +41,9 @@ void kf_list_print(const kf_program *p, const kf_options *o)
                flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
                flags & KF_LARGE ? "  (on the CPU only when named)" : "",
                flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "",
-               taken ? "" : "  (no variant takes it)");
+               taken         ? ""
+               : kf_on_cpu() ? "  (no variant takes it on a CPU)"
+                             : "  (no variant takes it)");
     }
     printf("variants\n");
     for (int i = 0; i < p->n_variants; i++) {
