@@ -1,8 +1,8 @@
-# alt: Time of separate divided by the time of each version of step 05, against D. V1 lies above 1 up to D = 32, at 1 at D = 80, below it elsewhere, and lowest at D = 2048. With a padded table, and more so with neighbouring table entries for neighbouring lanes, it loses less from D = 64 on, and loses still at 2048. Up to D = 32 both are slower than V1.
+# alt: How many times as fast as separate each version of step 05 is, against D. v1 lies above 1 up to D = 32, at 1 at D = 80, below it at the other D, and lowest at D = 2048. At D = 64 and from D = 128 on v1-padded and, more so, v1-by-pair lie above v1, and from D = 128 on still below 1. At D = 64 v1-by-pair stands just above 1. Up to D = 32 and at D = 80 both are slower than v1.
 # data: step-05.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D = R'
-set ylabel 'time of separate / time of this'
+set ylabel 'times as fast as separate'
 set logscale xy
 set xrange [6:2700]
 set xtics (8, 32, 128, 512, 2048)
@@ -14,7 +14,7 @@ f = 'step-05.tsv'
 w = ' clock=graph l2=warm'
 c = 'D R ratio ratio_p5 ratio_p95'
 full = " | awk '$1 == $2'"
-plot rows(f, 'variant=v1-by-pair' . w, c) . full using 1:3:4:5 with yerrorlines ls 4 title 'V1, table by pair', \
-     rows(f, 'variant=v1-padded' . w, c) . full using 1:3:4:5 with yerrorlines ls 2 title 'V1, table padded', \
-     rows(f, 'variant=v1' . w, c) . full using 1:3:4:5 with yerrorlines ls FAILED title 'V1', \
+plot rows(f, 'variant=v1-by-pair' . w, c) . full using 1:3:4:5 with yerrorlines ls 4 title 'v1-by-pair', \
+     rows(f, 'variant=v1-padded' . w, c) . full using 1:3:4:5 with yerrorlines ls 2 title 'v1-padded', \
+     rows(f, 'variant=v1' . w, c) . full using 1:3:4:5 with yerrorlines ls FAILED title 'v1', \
      rows(f, 'variant=separate' . w, c) . full using 1:3 with lines ls LIMIT title 'separate'

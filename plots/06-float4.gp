@@ -1,8 +1,8 @@
-# alt: Time of separate divided by the time of each version of step 06, against D. V1 with 16-byte loads lies far above 1 at every D. Separate with the same loads begins at 1, rises, and is above V1 from D = 512 on. V1 with 4-byte loads falls below 1 from D = 64 on, but for D = 80, where it stands at 1.
+# alt: How many times as fast as separate each version of step 06 is, against D. v1-float4 lies far above 1 at every D. separate-float4 begins at 1, rises, and is above v1-float4 from D = 512 on. v1 falls below 1 from D = 64 on, except at D = 80, where it stands at 1.
 # data: step-06.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D = R'
-set ylabel 'time of separate / time of this'
+set ylabel 'times as fast as separate'
 set logscale xy
 set xrange [6:2700]
 set xtics (8, 32, 128, 512, 2048)
@@ -14,7 +14,7 @@ f = 'step-06.tsv'
 w = ' H=4 clock=graph l2=warm'
 c = 'D R ratio ratio_p5 ratio_p95'
 full = " | awk '$1 == $2'"
-plot rows(f, 'variant=separate-float4' . w, c) . full using 1:3:4:5 with yerrorlines ls 3 title 'separate, 16 bytes', \
-     rows(f, 'variant=v1-float4' . w, c) . full using 1:3:4:5 with yerrorlines ls 1 title 'V1, 16 bytes', \
-     rows(f, 'variant=v1' . w, c) . full using 1:3:4:5 with yerrorlines ls FAILED title 'V1', \
+plot rows(f, 'variant=separate-float4' . w, c) . full using 1:3:4:5 with yerrorlines ls 3 title 'separate-float4', \
+     rows(f, 'variant=v1-float4' . w, c) . full using 1:3:4:5 with yerrorlines ls 1 title 'v1-float4', \
+     rows(f, 'variant=v1' . w, c) . full using 1:3:4:5 with yerrorlines ls FAILED title 'v1', \
      rows(f, 'variant=separate' . w, c) . full using 1:3 with lines ls LIMIT title 'separate'
