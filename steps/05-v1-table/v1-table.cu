@@ -8,13 +8,13 @@
  *          shared memory. Each thread rotates the key that it is about to use in registers, pair by
  *          pair. Rotated q and k never go to memory: 4 S D floats per head are neither written nor
  *          read.
- * Predict  Less traffic and two launches less, so less time: that was the hope. But a head has 64
- *          queries, and each block rotates all keys again: 64 x 64 K rotations per head instead of
- *          64, and 64 times as many table loads. Where attention takes longer than the two launches
- *          (D = 512 and 2048) the work added should cost more than the launches saved.
- * Outcome  As predicted, and from D = 64 on already. The cost is neither the arithmetic nor the
- *          bytes but bank conflicts in the L1 cache: one unused float per row of the table takes
- *          most of it away (v1-padded).
+ * Predict  Two launches less save 2.6 us. But each of the 64 blocks of a head rotates all keys, and
+ *          a load of cosines by 32 lanes with 32 keys takes up to 32 wavefronts, because the rows
+ *          of the table begin in one bank. 128 D cycles for two blocks are more than two launches
+ *          from D = 64 on, except at D = 80, where 8 lanes share a bank.
+ * Outcome  As predicted, except at D = 80, where the two are level. Most of the cost at D = 2048 is
+ *          bank conflicts in the L1 cache: one unused float per row of the table takes it away
+ *          (v1-padded). The rest is more than predicted.
  */
 #include "cuda/rope_ladder.cuh" // the baseline, the cases of steps 05 to 13, ladder_main
 

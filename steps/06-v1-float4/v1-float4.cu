@@ -7,13 +7,13 @@
  * Idea     Four pairs at once. One 16-byte load each of the key's lower half, its upper half, the
  *          cosines and the sines takes the place of four 4-byte loads. Where the halves do not
  *          begin at multiples of 16 bytes (R = 20), step 05's loop remains.
- * Predict  In V1 a warp's load touches 32 rows, 32 sectors, and uses 4 of 32 bytes in each. With 16
- *          bytes the requests become a quarter: the loop should take half of its time or less. But
- *          separate attention reads k in the same way. With 16-byte loads of its own it should gain
- *          as much, and V1 should lose to it as V1 lost to the other.
- * Outcome  More than predicted: V1 wins over separate at every D. But separate with the same loads
- *          is ahead from D = 512 on, and with enough heads to fill the GPU at 128 too. The win
- *          belongs to the loads. The last variants look for the log's gain, and do not find it.
+ * Predict  A load still takes a wavefront per lane, and there are a quarter as many: at D = 2048
+ *          v1-float4 should be about 3 times as fast as v1. But the attention of separate can have
+ *          16-byte loads too. Then the loads of the table cost 32 R cycles, and two launches are
+ *          saved: fusion should win below R = 158 with 4 heads, and lose at R = 128 with 32.
+ * Outcome  As predicted. v1-float4 wins over separate at every D, but that win belongs to the
+ *          loads: separate-float4 has them too and is ahead from D = 512 on, and with 32 heads at
+ *          D = 128. Four variants look for the log's small gain by float4, and do not find it.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"

@@ -4,17 +4,16 @@
  * Architecture: 75
  * Profile: kernels=attention warm --case D2048 --case D2048-H32
  *
- * Idea     Trade bandwidth for the special function units. Angle, cosine and sine are computed in
+ * Idea     Trade loads for the special-function units. Angle, cosine and sine are computed in
  *          registers, position * powf(10000, -2i/R) and __sincosf, so no table is read.
- * Predict  Half of the loads that float4 left to V1 go. But a pair now takes a division, a powf and
- *          a __sincosf, ten times the instructions of the rotation and its products, and there are
- *          few warps to hide them: V2 loses to V1 at D = 2048, and to separate at every D where the
- *          score loop matters. powf should be most of it, so v2-no-powf should come close to V1.
- * Outcome  V2 loses to V1 at every D, by less than predicted, and powf and its division are all of
- *          the reason: without them V2 is ahead of V1. With more heads V2 itself is ahead: then the
- *          schedulers have warps enough to hide the arithmetic, and V1 is held up at the L1 cache
- *          as before. That is the log's order, on a GPU with fewer multiprocessors. An angle in
- *          fp32 is too far off at position 131027 for any verdict; v2-integer is not.
+ * Predict  By the rates of the units the loads of k are then the most work again: 16 cycles per
+ *          pair and warp, where the special-function units have 12. If there are always warps to
+ *          work for, v2 saves the 16 cycles of the table, and powf costs no time.
+ * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and no unit is busy: too few
+ *          warps have keys, and each waits for its previous instruction. Without powf and its
+ *          division v2 is level with v1-float4. With 32 heads there are more warps: v2 is slightly
+ *          ahead at D = 128 and 512, and ties at 2048. An angle in fp32 is too far off at position
+ *          131027 for any verdict; v2-integer is not.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"
