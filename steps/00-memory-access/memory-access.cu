@@ -2,6 +2,7 @@
  *
  * Grows from: nothing
  * Architecture: 75
+ * Profile: warm --case large
  * Tests: fixed shapes; case n63 is counted in all orders; also on aarch64
  *
  * Idea     y is a copy of x. In every variant each element is loaded once and stored once. What
@@ -95,6 +96,19 @@ __global__ void four_loads(const float *x, float *y, int n)
 }
 // end snippet: four-loads
 
+// snippet: one-by-one
+// x [n] -> y [n], blocks and elements as in four_loads, but each load waits for the store in front
+// of it: x and y might overlap, so the compiler keeps their order.
+// cost: 8 bytes per element, no flops; a warp loads 4 times 4 sectors and stores 4 times 4
+__global__ void one_by_one(const float *x, float *y, int n)
+{
+    const int first = blockIdx.x * TILE + threadIdx.x;
+    for (int e = first; e < first + TILE && e < n; e += 256) {
+        y[e] = x[e];
+    }
+}
+// end snippet: one-by-one
+
 // snippet: shifted
 // x [n] -> y [n], every thread copies the element after its own, the last thread copies the first
 // cost: 8 bytes per element, no flops; a warp loads 5 sectors and stores 5
@@ -132,6 +146,20 @@ __global__ void broadcast(const float *x, const float *scale, float *y, int n)
     }
 }
 // end snippet: broadcast
+
+// snippet: barrier
+// x [n] -> y [n] as coalesced, with a barrier between the load and the store
+// cost: 8 bytes per element, no flops, 1 barrier; a warp loads 4 sectors and stores 4
+__global__ void with_barrier(const float *x, float *y, int n)
+{
+    const int e = blockIdx.x * TILE + threadIdx.x;
+    const float element = e < n ? x[e] : 0.0f;
+    __syncthreads();
+    if (e < n) {
+        y[e] = element;
+    }
+}
+// end snippet: barrier
 
 // --- Through shared memory ----------------------------------------------------------------------
 
@@ -204,6 +232,25 @@ __global__ void shared_broadcast(const float *x, const float *scale, float *y, i
 }
 // end snippet: shared-broadcast
 
+// snippet: shared-early
+// x [n], scale [n / 32] -> y [n] as shared_broadcast, but x is loaded before the barrier
+// cost: 8 bytes and 1 flop per element, 4 bytes per scale, 1 barrier; 1 wavefront per warp
+__global__ void shared_early(const float *x, const float *scale, float *y, int n)
+{
+    __shared__ float scales[32];
+    const int first = blockIdx.x * TILE;
+    const int i = threadIdx.x;
+    const float element = first + i < n ? x[first + i] : 0.0f;
+    if (i < 32 && first + 32 * i < n) {
+        scales[i] = scale[first / 32 + i];
+    }
+    __syncthreads();
+    if (first + i < n) {
+        y[first + i] = element * scales[i / 32];
+    }
+}
+// end snippet: shared-early
+
 // --- Launches -----------------------------------------------------------------------------------
 
 struct arrays {
@@ -269,6 +316,20 @@ static void launch_four_loads(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+static void launch_one_by_one(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    one_by_one<<<a.blocks, TILE / 4, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_with_barrier(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    with_barrier<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
 static void launch_broadcast(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
@@ -295,6 +356,13 @@ static void launch_shared_broadcast(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
     shared_broadcast<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_shared_early(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    shared_early<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -368,8 +436,14 @@ static const kf_variant variants[] = {
      .launch = launch_column_walk},
     {.name = "float4", .about = "four elements a lane", .launch = launch_four},
     {.name = "four-loads",
-     .about = "four elements a lane, one by one",
+     .about = "four elements per lane, four loads and then four stores",
      .launch = launch_four_loads},
+    {.name = "one-by-one",
+     .about = "four elements per lane, each stored before the next is loaded",
+     .launch = launch_one_by_one},
+    {.name = "barrier",
+     .about = "coalesced, with a barrier between load and store",
+     .launch = launch_with_barrier},
     {.name = "broadcast",
      .about = "coalesced, times a scale that a warp shares",
      .launch = launch_broadcast},
@@ -387,6 +461,9 @@ static const kf_variant variants[] = {
     {.name = "shared-broadcast",
      .about = "the scales through shared memory",
      .launch = launch_shared_broadcast},
+    {.name = "shared-early",
+     .about = "shared-broadcast, x loaded before the barrier",
+     .launch = launch_shared_early},
 };
 
 static const kf_question questions[] = {
