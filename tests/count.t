@@ -70,7 +70,7 @@ sub counts_again {
 # An H200's counts of a case of such a step, against the counts here.
 sub counts_of_the_device {
     my ($number) = @_;
-    my $counted = rows_of(slurp("$dir/$number.tsv"), n1025 => 1) =~ s/^\d+\t(?:four-loads|one-by-one|barrier|shared-early)\t.*\n//mgr;
+    my $counted = rows_of(slurp("$dir/$number.tsv"), n1025 => 1) =~ s/^\d+\t(?:four-loads|one-by-one|shared-early)\t.*\n//mgr;
     spew("$dir/h200/counts.tsv", $counted);
     spew("$dir/h200/launches", join "", map { "$_\tn1025\t1\n" } $counted =~ /^\d+\t(\S+)\t/mg);
     my %r = run("awk -f common/make/gpu/ncu.awk tests/samples/ncu-step-$number.csv >$dir/h200/ncu.tsv && "

@@ -147,20 +147,6 @@ __global__ void broadcast(const float *x, const float *scale, float *y, int n)
 }
 // end snippet: broadcast
 
-// snippet: barrier
-// x [n] -> y [n] as coalesced, with a barrier between the load and the store
-// cost: 8 bytes per element, no flops, 1 barrier; a warp loads 4 sectors and stores 4
-__global__ void with_barrier(const float *x, float *y, int n)
-{
-    const int e = blockIdx.x * TILE + threadIdx.x;
-    const float element = e < n ? x[e] : 0.0f;
-    __syncthreads();
-    if (e < n) {
-        y[e] = element;
-    }
-}
-// end snippet: barrier
-
 // --- Through shared memory ----------------------------------------------------------------------
 
 // snippet: staged
@@ -323,13 +309,6 @@ static void launch_one_by_one(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-static void launch_with_barrier(const kf_run *run, cudaStream_t stream)
-{
-    const arrays a = arrays_of(run);
-    with_barrier<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
-    CUDA_CHECK_LAUNCH();
-}
-
 static void launch_broadcast(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
@@ -441,9 +420,6 @@ static const kf_variant variants[] = {
     {.name = "one-by-one",
      .about = "four elements per lane, each stored before the next is loaded",
      .launch = launch_one_by_one},
-    {.name = "barrier",
-     .about = "coalesced, with a barrier between load and store",
-     .launch = launch_with_barrier},
     {.name = "broadcast",
      .about = "coalesced, times a scale that a warp shares",
      .launch = launch_broadcast},

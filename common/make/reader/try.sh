@@ -224,7 +224,7 @@ esac
 grep 'same value written: .* at work/' "$work/check" | head -n 1 | sed 's/^ */check warns: /' >>"$work/right"
 # Requirements that only this step's task has.
 for own in steps/"${step#step-}"-*/try.sh; do
-    [ ! -f "$own" ] || sh "$own" "$program" "$count" "$work/check" >"$work/asked" || {
+    [ ! -f "$own" ] || sh "$own" "$program" "$count" "$work/check" "$check" >"$work/asked" || {
         sed 1q "$work/right"
         cat "$work/asked"
         say 1 "not right yet: its results are right, and it does not do what the task asks, see above"
