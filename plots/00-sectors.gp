@@ -1,7 +1,7 @@
-# alt: Bars of 32-byte sectors a request when loading from global memory, for eight ways to copy. Coalesced takes 4, shifted 5, stride 2 takes 8, stride 32 and the column walk 32 each, float4 16, four loads one by one 4. With a broadcast beside the copy the mean is 2.5. Dashed lines mark the least for the bytes that a request asks for.
+# alt: Bars of 32-byte sectors per request when loading from global memory, for eight ways to copy. Coalesced takes 4, shifted 5, stride 2 takes 8, stride 32 and the column walk 32 each, float4 16, four loads 4 each. With a broadcast beside the copy the mean is 2.5. Dashed lines mark the least for the bytes that a request asks for.
 # data: ../cpu/step-00-counts.tsv
 load 'plots/style.gp'
-set xlabel 'sectors a load request'
+set xlabel 'sectors per load request'
 set xrange [0:38]
 set xtics 8
 set yrange [7.6:-0.6]

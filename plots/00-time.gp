@@ -1,24 +1,31 @@
-# alt: Bars of the time of each way to copy 256 MiB, relative to the coalesced one, and as thin bars the same for 16 MiB that stay in the L2. A dashed line stands at 1.
-# data: step-00.tsv
-tall = 400
+# alt: Bars of the share of the limit that each way to copy 256 MiB reaches, with a dashed line at what was predicted. Float4 and four loads reach nearly all of it, one by one three quarters, the coalesced one and most others about half, 32-way conflicts a fifth, stride 32 and the column walk a tenth. Predicted were 100 per cent, and a quarter for the last three.
+# data: step-00.tsv ceilings.tsv
+tall = 430
 load 'plots/style.gp'
-set xlabel 'time / time of coalesced'
-set xrange [0:*]
+set xlabel '% of the limit'
+set xrange [0:118]
+set xtics 25
 set lmargin 17
 set bmargin 4.6
-set key at screen 0.56, 0.02 bottom center maxrows 1 samplen 0.8 width -1
+set key at screen 0.56, 0.02 bottom center maxrows 1 samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 f = 'step-00.tsv'
-w = ' clock=graph l2=warm'
-ways = names(f, 'case=large' . w, 'variant')
+w = 'case=large clock=graph l2=warm'
+ways = names(f, w, 'variant')
 last = words(ways) - 1
 set yrange [last + 0.6:-0.6]
-got(c, i) = rows(f, 'case=' . c . w . ' variant=' . word(ways, i), 'ratio')
-do for [i = 1:words(ways)] { set ytics add (word(ways, i) i - 1) }
-set arrow 1 from 1, -0.6 to 1, last + 0.6 nohead ls LIMIT front
-plot for [i = 1:words(ways)] got('large', i) \
-         using (0.5/$1):(i-1-0.12):(0.5/$1):(0.24) with boxxyerror lc rgb GOOD notitle, \
-     for [i = 1:words(ways)] got('in-L2', i) \
-         using (0.5/$1):(i-1+0.28):(0.5/$1):(0.1) with boxxyerror lc rgb '#c2480a' notitle, \
-     keyentry with boxes lc rgb GOOD title '256 MiB', \
-     keyentry with boxes lc rgb '#c2480a' title '16 MiB, in the L2'
+got(i) = rows(f, w . ' variant=' . word(ways, i), 'limit_pct')
+# Cycles of memory for a warp's 256 bytes. 64 wavefronts take 64 cycles.
+of_memory = 256 / (1e6 * ceiling('copy_tbps') / ceiling('sms') / ceiling('clock_mhz'))
+is_slow(v) = v eq 'stride-32' || v eq 'column-walk' || v eq 'shared-32'
+do for [i = 1:words(ways)] {
+    set ytics add (word(ways, i) i - 1)
+    at = is_slow(word(ways, i)) ? 100 * of_memory / 64 : 100
+    set arrow i from at, i - 1.45 to at, i - 0.55 nohead ls LIMIT front
+}
+plot for [i = 1:words(ways)] got(i) \
+         using ($1/2):(i-1):($1/2):(0.3) with boxxyerror lc rgb GOOD notitle, \
+     for [i = 1:words(ways)] got(i) \
+         using ($1):(i-1):(sprintf('%.0f', $1)) with labels left offset 0.4, 0 textcolor rgb INK notitle, \
+     keyentry with boxes lc rgb GOOD title 'measured', \
+     keyentry with lines ls LIMIT title 'predicted'

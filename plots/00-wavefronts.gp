@@ -1,7 +1,7 @@
-# alt: Bars of wavefronts a request in shared memory, for six ways to stage a tile. Strides of 1, 2, 4 and 32 words take 1, 2, 4 and 32 wavefronts. A stride of 32 words in rows padded to 33 takes 1, and so does a broadcast.
+# alt: Bars of wavefronts per request in shared memory, for six ways to stage a tile. Strides of 1, 2, 4 and 32 words take 1, 2, 4 and 32 wavefronts. A stride of 32 words in rows padded to 33 takes 1, and so does a broadcast.
 # data: ../cpu/step-00-counts.tsv
 load 'plots/style.gp'
-set xlabel 'wavefronts a shared load request'
+set xlabel 'wavefronts per load request'
 set xrange [0:38]
 set xtics 8
 set yrange [5.6:-0.6]

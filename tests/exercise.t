@@ -263,7 +263,7 @@ my @planted = (
     ["a swizzle", "00", "tile --variant shared-padded",
         qr/\Q[32 + 1];\E((?s:.*?))\Qtile[mine % 32][mine \/ 32]\E((?s:.*?))\Qtile[other % 32][other \/ 32]\E/,
         sub { "[32];$1tile[mine % 32][mine / 32 ^ mine % 32]$2tile[other % 32][other / 32 ^ other % 32]" },
-        "right", qr/^case tile: .*verified/m, "check", "count"],
+        "right", qr/^case tile: .* 1 right$/m, "check", "count"],
     # Rungs beside the step's file.
     ["a float that four lanes store", "25/by_dq.cuh", "odd --variant by-dq", qr/\QthreadIdx.x % 4 == 0 && row/, sub { "row" },
         qr/its results are right, and it does not do what the task asks/,
