@@ -15,9 +15,9 @@ function Pandoc(doc)
     end
     for line in io.lines(os.getenv("BOOK_PAGES")) do
         local kind, slug, _, title, its_part = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t?([^\t]*)$")
-        local number = kind == "chapter" and slug:match("^%d+")
+        local number = kind == "chapter" and slug:match("^0*(%d+%l?)%f[%W]")
         if kind == "chapter" and slug ~= "index" then
-            add(slug, number and tonumber(number) .. " " .. title or title, its_part)
+            add(slug, number and number .. " " .. title or title, its_part)
         end
     end
     if (os.getenv("BOOK_INDEX") or "") ~= "" then add("names", "Index of commands, counters and rules", "") end

@@ -70,12 +70,14 @@ function output(step, command, order, args,   env, file, program) {
 }
 
 # The same for a program outside of the steps, from its source.
-function example_output(source, command,   file) {
+function example_output(source, command,   file, dir) {
     file = outputs "/" encode(source " " command) ".txt"
+    dir = source
+    sub(/[^\/]*$/, "", dir)
     print target ": " file
     if (file in made) return
     made[file] = 1
-    print file ": " source " $(addsuffix /runtime,$(CPU))"
+    print file ": " source " $(wildcard " dir "*.h) $(addsuffix /runtime,$(CPU))"
     print "\t@mkdir -p $(@D); common/cpu/cudacc " (command == "run" ? "" : "--" command " ") "-run " \
         source " >$@.out 2>&1; \\"
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"

@@ -22,7 +22,8 @@ END {
     for (i = 1; i <= n; i++) {
         c = order[i]
         heading(part[c])
-        number = c ~ /^[0-9]+/ ? c + 0 " " : ""
+        number = c ~ /^[0-9]+[a-z]?-/ ? substr(c, 1, index(c, "-") - 1) " " : ""
+        sub(/^0/, "", number)
         print "- [" number name[c] "](" c ".html)" (minutes[c] ? ", " minutes[c] " minutes" : "")
         k = split(has[c], list, " ")
         for (j = 1; j <= k; j++) {

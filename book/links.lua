@@ -16,8 +16,8 @@ if list then
         for field in (line .. "\t"):gmatch("([^\t]*)\t") do f[#f + 1] = field end
         if f[1] == "step" then steps[f[2]] = f[3] end
         if f[1] == "chapter" then
-            local number = f[2]:match("^%d+")
-            local title = number and tonumber(number) .. " " .. f[4] or f[4]
+            local number = f[2]:match("^0*(%d+%l?)%f[%W]")
+            local title = number and number .. " " .. f[4] or f[4]
             chapters[#chapters + 1] = { slug = f[2], title = title, part = f[5] }
         end
     end

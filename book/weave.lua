@@ -11,7 +11,9 @@ local moving = require("figure")
 
 local chapter = PANDOC_STATE.input_files[1]
 local slug = chapter:match("([^/]*)%.md$")
-local prefix = "ch" .. (slug:match("^%d+") or slug)
+-- The number that a chapter's name begins with: "00" or, of a page between two chapters, "00a".
+local function number_of(name) return name:match("^%d+%l?%f[%W]") end
+local prefix = "ch" .. (number_of(slug) or slug)
 local env = {}
 for _, name in ipairs { "PLOTS", "DATA", "DEVICE", "OUTPUTS", "CONTENTS", "USED", "SIZE" } do
     env[name:lower()] = os.getenv("BOOK_" .. name) or error("BOOK_" .. name .. " is not set")
@@ -261,14 +263,42 @@ local function printed(typed, lines)
     }, { class = "output" })
 end
 
+-- Of a long output, `only` says which lines are shown, as patterns with "|" between them; three dots stand for the others.
+local function some_of(lines, only)
+    local kept, used_up = {}, {}
+    for _, line in ipairs(lines) do
+        local wanted
+        for pattern in only:gmatch("[^|]+") do
+            if line:find(pattern) then
+                wanted = true
+                used_up[pattern] = true
+            end
+        end
+        if wanted then
+            kept[#kept + 1] = line
+        elseif kept[#kept] ~= "..." and line ~= "" then
+            kept[#kept + 1] = "..."
+        end
+    end
+    for pattern in only:gmatch("[^|]+") do
+        if not used_up[pattern] then return nil, pattern end
+    end
+    return kept
+end
+
 -- A program's output, below the command that was typed. The first line of the file is the exit status.
-local function shown_output(what, needle, name, exit, typed)
+local function shown_output(what, needle, name, exit, typed, only)
     local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
     if not lines then return fail(what .. ": the program was not run", needle) end
     local status = table.remove(lines, 1):match("^exit (%d+)$")
     if status ~= (exit or "0") then
         return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (exit or "0")
             .. ": " .. (lines[#lines] or "no output"), needle)
+    end
+    if only then
+        local kept, unseen = some_of(lines, only)
+        if not kept then return fail(what .. ': only="' .. only .. '": no line has ' .. unseen, needle) end
+        lines = kept
     end
     return printed(typed, lines)
 end
@@ -295,11 +325,11 @@ local function output(el)
     if a.example then
         local flag = command == "run" and "" or "--" .. command .. " "
         return shown_output("output of " .. a.example, "example=" .. a.example, encode(a.example .. " " .. command),
-            a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.example)
+            a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.example, a.only)
     end
     if a.rule then
         return shown_output("output of make rule " .. a.rule, 'rule="' .. a.rule .. '"', encode("rule " .. a.rule),
-            a.exit, 'make rule ARGS="' .. a.rule .. '"')
+            a.exit, 'make rule ARGS="' .. a.rule .. '"', a.only)
     end
     local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args
@@ -313,7 +343,7 @@ local function output(el)
     local typed = "make step-" .. a.step .. " " .. command
         .. ' BACKEND=cpu ARGS="--seed 1' .. args .. '"'
     if setting ~= "" then typed = setting .. " " .. typed end
-    return shown_output(what, needle, name, a.exit, typed)
+    return shown_output(what, needle, name, a.exit, typed, a.only)
 end
 
 -- Figures and tables from rows --------------------------------------------------------------------
@@ -778,12 +808,12 @@ end
 
 -- Length ------------------------------------------------------------------------------------------
 -- The length of a chapter with all folds closed: lines of prose of a page's width, lines of code, pictures, lines of
--- tables.
+-- tables. What stands above code (its file, or the command) is no prose.
 local WORDS_A_LINE = 13
 local function length_of(blocks)
     local n = { prose = 0, code = 0, pictures = 0, tables = 0 }
     local function closed(el)
-        for _, class in ipairs { "further", "hint", "solution", "answer" } do
+        for _, class in ipairs { "further", "hint", "solution", "answer", "from" } do
             if el.classes:includes(class) then return true end
         end
     end
@@ -922,10 +952,9 @@ local function header(el)
     if el.level == 1 then
         titled = true
         el.identifier = prefix
-        local number = tonumber(slug:match("^%d+"))
+        local number = number_of(slug)
         if number then
-            el.content:insert(1, pandoc.Span(pandoc.Str(tostring(math.floor(number))),
-                { class = "number" }))
+            el.content:insert(1, pandoc.Span(pandoc.Str((number:gsub("^0+(%d)", "%1"))), { class = "number" }))
             el.content:insert(2, pandoc.Space())
         end
     else
@@ -954,7 +983,7 @@ local function link(el)
             return fail("link " .. el.target
                 .. ": no such chapter (write NN-name.md, step:NN or source:NN)", el.target)
         end
-        local number = "ch" .. (page:match("^%d+") or page)
+        local number = "ch" .. (number_of(page) or page)
         el.target = "page:" .. page .. "#" .. number .. (id ~= "" and "-" .. id or "")
     end
     return el

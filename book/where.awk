@@ -10,7 +10,8 @@ FNR == NR {
     next
 }
 {
-    chapter = $1 ~ /^[0-9]+/ ? $1 + 0 : $3
+    chapter = $1 ~ /^[0-9]+[a-z]?-/ ? substr($1, 1, index($1, "-") - 1) : $3
+    sub(/^0/, "", chapter)
     for (i = 1; i <= n; i++) {
         text = kind[i] == "counter" ? $6 : $5 " " $6
         if (last[i] != $1 && text ~ key[i]) {

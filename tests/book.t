@@ -301,6 +301,20 @@ proved('the small book', \@small, @versions, sub {
     ($status, $said) = book($dir, '-n', 'book', 'BOOK_EPUB=');
     lacks($said, qr/chapter|chart |pandoc -f json/, 'and without another file nothing is') or diag($said);
 
+    spew("$dir/chapters/00a-between.md", "---\ntitle: Between\n---\n\nBack [here](#here).\n\n# Here\n\nType `make next`.\n\n```{.output step=03 args=\"--case D=64\" only=\"%d of\"}\n```\n");
+    ($status, $said) = book($dir, 'book', 'BOOK_EPUB=');
+    is($status, 0, 'a page between two chapters') or diag($said);
+    my $between = slurp("$dir/out/book/html/00a-between.html") // '';
+    has($between, qr{<h1 id="ch00a"><span class="number">0a</span>\s+Between.*href="#ch00a-here".*id="ch00a-here"}s, 'has a number of its own');
+    has($between, qr{<a href="00a-between\.html" aria-current="page">0a\s+Between</a>}, 'in the contents as well');
+    has($between, qr{rel="prev" href="00-start\.html".*rel="next" href="01-sum\.html"}s, 'stands in its place');
+    has(slurp("$dir/out/book/html/01-sum.html"), qr{rel="prev" href="00a-between\.html"}, 'also for its neighbour');
+    has(slurp("$dir/out/book/html/index.html"), qr{>0a\s+Between</a>}, 'on the first page');
+    has(slurp("$dir/out/book/html/search.js"), qr{^\["00a-between","ch00a-here","0a Between","Here",}m, 'in the search');
+    has(slurp("$dir/out/book/html/names.html"), qr{make next</code></dt>\s+<dd>(?:(?!</dd>).)*<a\s+href="00a-between\.html#ch00a-here">0a</a>}s, 'and in the index');
+    has($between, qr{>\.\.\.\s+order forward: 224}, 'of an output some lines are shown');
+    unlink "$dir/chapters/00a-between.md";
+
     rename "$dir/chapters/00-start.md", "$dir/chapters/00-begin.md" or die;
     edit("$dir/chapters/00-begin.md", qr/Another title/, 'A third title');
     ($status, $said) = book($dir, 'book', 'BOOK_EPUB=');
@@ -470,6 +484,7 @@ fault('an unexpected exit status', qr/args="--case D=64"/, 'args="--exit 3"',
     qr{^output of step 03 --exit 3: exit status 3, not 0: });
 fault('a command that is none', qr/command=count/, 'command=bound',
     qr{^output of step 03 --case D=64: command=bound is not run, count or check$});
+fault('lines that no output has', qr/command=count/, 'command=count only="counted|timed"', qr{^output of step 03 --case D=64: only="counted\|timed": no line has timed$});
 fault('a quotient of a column that is not there', qr/wavefronts\/shared_ld_requests fmt/,
     'wavefronts/shared_ld_request fmt',
     qr{^figure .*cpu/step-03-counts\.tsv has no column shared_ld_request$});
