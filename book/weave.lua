@@ -297,7 +297,8 @@ local function shown_output(what, needle, name, exit, typed, only)
     end
     if only then
         local kept, unseen = some_of(lines, only)
-        if not kept then return fail(what .. ': only="' .. only .. '": no line has ' .. unseen, needle) end
+        local asked = 'only="' .. only .. '"'
+        if not kept then return fail(what .. ": " .. asked .. ": no line has " .. unseen, asked) end
         lines = kept
     end
     return printed(typed, lines)
