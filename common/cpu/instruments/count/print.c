@@ -155,13 +155,13 @@ void counts_print_lines(FILE *out)
         tally_site_add(line[at].value, &sites[i]);
     }
     qsort(line, (size_t)lines, sizeof *line, worst_first);
-    fprintf(out, "%20s%10s%30s\n%10s%10s%10s%10s%10s%10s%10s  line\n", "------- global ----", "",
-            "------------ shared ----------", "requests", "sectors", "atomics", "requests",
-            "passes", "conflicts", "local");
+    fprintf(out, "%20s%10s%32s\n%10s%10s%10s%10s%12s%10s%10s  line\n", "------- global ----", "",
+            "------------- shared -----------", "requests", "sectors", "atomics", "requests",
+            "wavefronts", "conflicts", "local");
     for (int i = 0; i < lines; i++) {
         const struct line *l = &line[i];
         fprintf(out,
-                "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64
+                "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%12" PRIu64 "%10" PRIu64
                 "%10" PRIu64,
                 sum(l, CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS, CPU_CP_ASYNC_REQUESTS),
                 sectors(l), l->value[CPU_ATOMICS],
