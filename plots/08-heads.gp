@@ -1,4 +1,4 @@
-# alt: Speed relative to three separate launches at D = 512, against the number of heads from 4 to 64, for one, four and eight queries a block, and for four queries a block over keys rotated beforehand. With 4 heads all lie below 1, eight queries lowest. One query a block stays at 1. With 64 heads more queries are faster, eight the fastest. Four queries over keys rotated beforehand are as fast as four that rotate them.
+# alt: Speed relative to three separate launches at D = 512, against the number of heads from 4 to 64, for one, four and eight queries per block, and for four queries per block over keys rotated beforehand. With 4 heads all lie below 1, eight queries lowest. One query per block stays at 1. With 64 heads more queries are faster, eight the fastest. Four queries over keys rotated beforehand are as fast as four that rotate them.
 # data: step-08.tsv
 load 'plots/style.gp'
 set xlabel 'heads (D = 512, 64 queries and 64 keys each)'
@@ -13,7 +13,7 @@ f = 'step-08.tsv'
 w = ' D=512 R=512 clock=graph l2=warm'
 c = 'H ratio ratio_p5 ratio_p95'
 plot 1 with lines ls LIMIT title 'separate', \
-     rows(f, 'variant=v2-scalar' . w, c) using 1:2:3:4 with yerrorlines ls 1 title 'one query (v2-scalar)', \
-     rows(f, 'variant=v3' . w, c) using 1:2:3:4 with yerrorlines ls 2 title 'four (v3)', \
-     rows(f, 'variant=queries-8' . w, c) using 1:2:3:4 with yerrorlines ls 4 title 'eight', \
-     rows(f, 'variant=separate-4' . w, c) using 1:2:3:4 with yerrorlines ls 3 title 'four (separate-4)'
+     rows(f, 'variant=v2-scalar' . w, c) using 1:2:3:4 with yerrorlines ls 1 title 'v2-scalar', \
+     rows(f, 'variant=v3' . w, c) using 1:2:3:4 with yerrorlines ls 2 title 'v3', \
+     rows(f, 'variant=queries-8' . w, c) using 1:2:3:4 with yerrorlines ls 4 title 'queries-8', \
+     rows(f, 'variant=separate-4' . w, c) using 1:2:3:4 with yerrorlines ls 3 title 'separate-4'

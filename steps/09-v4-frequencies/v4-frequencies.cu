@@ -12,11 +12,10 @@
  *          all threads share takes as long at D = 512 as at D = 8, for a load, the shuffles and the
  *          barrier: slower than V3 up to D = 128, faster from 512 on. A warp per key needs no
  *          barrier and has eight keys in flight: it should be the fastest at every D.
- * Outcome  Listing gains at every D, so it is no overhead where D is small. Sharing a key among all
- *          threads loses at D = 128 and wins at 2048, by less than predicted. The cause is not the
- *          barriers but that only one key is in flight: v4-four-keys and v4-barriers show it. A
- *          warp per key beats the three launches from D = 128 on, and is not the fastest where D is
- *          small.
+ * Outcome  Precomputed frequencies gain at every D = R. A key that all threads share: slower than
+ *          V3 up to D = 128 and faster from 512 on, as predicted. The cause of the loss is that one
+ *          key is in flight, and not the barriers: v4-four-keys and v4-barriers show it. A warp per
+ *          key as the fastest is refuted: at D = 8, 16, 32 and 80 a thread per key is faster.
  */
 #include "cuda/attention_rows.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -372,13 +371,12 @@ static bool few_barriers(const kf_case *c)
     return ladder_near(c) && (!kf_on_cpu() || c->shape.Sq < 20);
 }
 
-// snippet: variants
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate},
     {.name = "v3",
-     .about = "four queries a block, a thread a key, powf in the loop",
+     .about = "four queries per block, a thread per key, powf in the loop",
      .launch = launch_by<ONE_THREAD, POWF>,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
@@ -398,12 +396,12 @@ static const kf_variant variants[] = {
      .applies = ladder_near,
      .extra_error = ladder_angle_error},
     {.name = "v4-barriers",
-     .about = "v4, and eleven barriers more at every key",
+     .about = "v4, and eleven more barriers per key",
      .launch = launch_barriers,
      .applies = few_barriers,
      .extra_error = ladder_angle_error},
     {.name = "v4-four-keys",
-     .about = "v4, the loads of four keys in flight at once",
+     .about = "v4, loads and rotations of four keys in flight at once",
      .launch = launch_four_keys,
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
@@ -418,7 +416,6 @@ static const kf_variant variants[] = {
      .applies = worth_a_try,
      .extra_error = ladder_angle_error},
 };
-// end snippet: variants
 
 static const kf_question questions[] = {
     {.text = "A block of v3 has 25 barriers at D = 128: how many has a block of v4, whose threads "
