@@ -7,16 +7,14 @@
  * Idea     A query is used by one block, a key by all the blocks of its head. So the query is
  *          rotated inside attention, while it is staged, and the keys by a kernel of their own,
  *          before. The dot product loads 16 bytes at a time, 64 keys at a time. Two launches.
- * Predict  K rotations fall from 64 x 64 per head to 64. Against the baseline, which has as few,
- *          one launch is saved and one round trip of q: about 1 us, so 1.05x at D = 128 and nothing
- *          at 2048. The loads of 16 bytes are a quarter as many: if half of the time goes into
- *          scores, and they get twice as fast, that gives 1.3x, at 512 and 2048 too. So V7 wins
- *          everywhere, and what wins is the width of a load.
- * Outcome  V7 beats separate by more than predicted, and what wins is the width of a load: where
- *          separate has it too, the verdict is that of the loads which nvcc keeps in flight. The
- *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v in
- *          flight, has its times. With 12 heads in place of 4 there are blocks enough to hide most
- *          of the waiting. See chapter 7.
+ * Predict  Fusion saves a launch and one round trip of q: 1.3 us at D = 128, 2.3 at 2048. Loads of
+ *          16 bytes are worth as much as in step 06: 2.5 times as fast at D = 2048. So V7 wins at
+ *          every D, and nearly all of its gain is the width of the loads.
+ * Outcome  Fusion saves what was predicted, and loads of 16 bytes as well if both kernels are
+ *          compiled with __launch_bounds__(256, 2). Without it nvcc keeps few loads in flight: V7
+ *          gains less, loses to v7-unfused at D = 2048, and to separate at D = 8 and 16. E1's
+ *          program loses on an H200 at D = 2048. v7-serial, with one load of v in flight, has its
+ *          times.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -72,7 +70,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // snippet: score-keys
 // query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; KEYS keys at a time, one
 // per thread. D is a multiple of 4. Returns the thread's row_max.
-// cost: D / 4 loads of 16 bytes per key; each load of a warp touches 32 rows
+// cost: D / 4 loads of 16 bytes per key; each load of a warp takes 32 wavefronts if D is a multiple
+// of 32
 template <int KEYS>
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
@@ -86,7 +85,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         const float4 *query4 = (const float4 *)query;
         const float4 *key4 = (const float4 *)(own.k + (int64_t)j * a.D);
         float dot = 0.0f;
-        // solution: dot -- the dot product of query and key j, 16 bytes a load
+        // solution: dot -- the dot product of query and key j, 16 bytes per load
         // hint: query4 and key4 point to the query and to key j as elements of type float4. How
         //     many such elements has a row of D floats, if D is a multiple of 4?
         // hint: A loop over the a.D / 4 elements takes one float4 of the query and one of the key
@@ -235,23 +234,23 @@ static const kf_variant variants[] = {
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate},
     {.name = "v7",
-     .about = "k rotated by its own kernel, q while it is staged, 16 bytes a load",
+     .about = "k rotated by its own kernel, q while it is staged, 16 bytes per load",
      .launch = launch_v7,
      .applies = ladder_wide_loads},
     {.name = "v7-scalar",
-     .about = "v7, 4 bytes a load: what is left is fusion",
+     .about = "v7, 4 bytes per load: what is left is fusion",
      .launch = launch_by<v7_scalar>,
      .applies = ladder_counts_wide_loads},
     {.name = "v7-unfused",
-     .about = "separate, 16 bytes a load: no fusion",
+     .about = "v7 with q rotated by its own kernel: no fusion",
      .launch = launch_by<v7_unfused>,
      .applies = ladder_counts_wide_loads},
     {.name = "v7-two-blocks",
-     .about = "v7, compiled for two blocks an SM",
+     .about = "v7 with __launch_bounds__(256, 2)",
      .launch = launch_by<v7_two_blocks>,
      .applies = ladder_explains_wide_loads},
     {.name = "v7-unfused-two-blocks",
-     .about = "v7-unfused, compiled for two blocks an SM",
+     .about = "v7-unfused with __launch_bounds__(256, 2)",
      .launch = launch_by<v7_unfused_two_blocks>,
      .applies = ladder_explains_wide_loads},
     {.name = "v7-serial",

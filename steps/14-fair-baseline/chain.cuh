@@ -1,4 +1,4 @@
-/* chain.cuh: the variants between the log's baseline and V7, one change at a time, and from V7 to
+/* chain.cuh: the variants between E1's baseline and V7, one change at a time, and from V7 to
  * fewer exponentials. Step 14 times the chain.
  */
 #pragma once
@@ -6,7 +6,7 @@
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
 
-// --- From the log's separate to ours -------------------------------------------------------------
+// --- From E1's separate to ours ------------------------------------------------------------------
 
 // query [D], k [Sk][D], both rotated -> score [visible], one key per thread, 16 bytes per load.
 // Returns the thread's row_max.
@@ -52,7 +52,7 @@ static __global__ void attention_unstaged_float4(attention_args a)
 }
 
 // snippet: synchronise
-// The log's wait between its kernels. In a graph no host can wait.
+// E1's wait between its kernels. In a graph no host can wait.
 static void synchronise(cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus status;

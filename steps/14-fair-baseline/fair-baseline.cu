@@ -4,19 +4,19 @@
  * Architecture: 75
  * Tests: clang++ counts other requests
  *
- * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel that
- *          we have. Each changes one thing of the one before: the waits of the host, q staged, a
- *          launch less, q rotated inside, loads of 16 bytes (V7), exponentials once per key, more
- *          loads in flight, all threads at work, D split over blocks.
- * Predict  A wait costs 5 us, and there are two. q staged and q rotated inside save little, a
- *          launch less 1 us in a graph. Loads of 16 bytes: 1.3x. Exponentials once: 5 %. All
- *          threads at work: 2x. Two queries per block, half the traffic: 1.5x at D = 2048. D split:
- *          5 us at any D, for what is left is latency.
- * Outcome  The predictions about the waits, q and the launch are right: fusion proper is the
- *          smallest part of V7's gain. Wide loads give most of it, for they spare the L1 and not
- *          just instructions. All threads at work are worth as much again, two queries per block
- *          next to nothing. D split takes as long as one block of each kernel does. The first forms
- *          were far slower, with loads that nvcc had put one behind the other. See chapter 7.
+ * Idea     A chain of variants from E1's baseline to V7 and beyond. Each changes one thing: the
+ *          waits of the host, q staged, a launch less, q rotated inside, loads of 16 bytes (V7),
+ *          exponentials once per key, more loads in flight, all threads at work, D split.
+ * Predict  At D = 2048. A wait costs 5 us, and there are two. q staged is worth nothing, a launch
+ *          less 3.4 us on the clock call, q rotated inside 1 us, loads of 16 bytes 99 us. Then, on
+ *          the clock graph: exponentials once at most 8 us, more loads in flight 19, all threads
+ *          29, two queries per block at most 15. D split: 8 us in all, and 2 more if the keys are
+ *          rotated by a kernel of their own.
+ * Outcome  Waits, launch, q rotated inside, wide loads and more loads in flight are about as
+ *          predicted: fusion proper is the smallest part of V7's gain. q staged is worth more, we
+ *          think because of the machine code. Exponentials and two queries per block gain next to
+ *          nothing, all threads more than predicted. D split takes as long as one block of each
+ *          kernel, more than predicted.
  */
 #include "busy.cuh"
 #include "chain.cuh"
@@ -310,7 +310,7 @@ static const kf_variant variants[] = {
      .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "reference-separate-float4",
-     .about = "the same, 16 bytes a load in the dot product",
+     .about = "the same, 16 bytes per load in the dot product",
      .launch = launch_log_separate_float4,
      .applies = ladder_explains_wide_loads,
      .block = THREADS},
@@ -330,26 +330,26 @@ static const kf_variant variants[] = {
      .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "v7",
-     .about = "hybrid, 16 bytes a load in the dot product",
+     .about = "hybrid, 16 bytes per load in the dot product",
      .launch = launch_by<v7>,
      .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "once",
-     .about = "v7, one exponential a key instead of one a key and column",
+     .about = "v7, one exponential per key instead of one per key and column",
      .launch = launch_by<once>,
      .applies = ladder_counts_wide_loads,
      .block = THREADS},
     {.name = "two-blocks",
-     .about = "once, compiled for two blocks an SM",
+     .about = "once with __launch_bounds__(256, 2)",
      .launch = launch_by<two_blocks>,
      .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "busy",
-     .about = "two-blocks, a warp a key: all threads at work",
+     .about = "two-blocks, a warp per key: all threads at work",
      .launch = launch_busy<1>,
      .applies = ladder_wide_loads},
     {.name = "busy-2",
-     .about = "busy, two queries a block",
+     .about = "busy, two queries per block",
      .launch = launch_busy<2>,
      .applies = ladder_wide_loads},
     {.name = "split",
