@@ -1,7 +1,7 @@
-# alt: Bars of the rotations of keys in one call with 4 heads of 64 queries and 64 keys, on a logarithmic axis. Separate and V7 rotate 256 keys, V3 and V4 4096, and V1, V1 with float4, V2, V5 and V6 16,384 each. A dashed line marks the least.
+# alt: Bars of the rotations of keys in one call with 4 heads of 64 queries and 64 keys, on a logarithmic axis. separate and v7 rotate 256 keys, v3 and v4 4096, and v1, v1-float4, v2, v5 and v6 16,384 each. A dashed line marks the least.
 # data: ../cpu/step-05-counts.tsv ../cpu/step-06-counts.tsv ../cpu/step-07-counts.tsv ../cpu/step-08-counts.tsv ../cpu/step-09-counts.tsv ../cpu/step-10-counts.tsv ../cpu/step-11-counts.tsv ../cpu/step-13-counts.tsv
 load 'plots/style.gp'
-set xlabel 'K rotations a call at D = 128, 4 heads'
+set xlabel 'K rotations per call at D = 128, 4 heads'
 set logscale x
 set xrange [64:131072]
 set xtics (64, 256, 1024, 4096, '16,384' 16384, '65,536' 65536)

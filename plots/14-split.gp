@@ -19,7 +19,7 @@ do for [k = 0:1] {
 Y = 50
 eval box(X, Y + 20, W, 4, GOOD, GOOD)
 eval say(X, Y + H + 16, 'left', GOOD, 'one query')
-eval say(X2, Y + H + 16, 'left', GOOD, 'all keys: K is read by 64 blocks')
+eval say(X2, Y + H + 16, 'left', GOOD, 'K is read by 64 blocks')
 Y = 186
 do for [m = 0:1] {
     eval box(X + m * W / 2, Y, 7, H, GOOD, GOOD)

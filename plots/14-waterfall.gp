@@ -9,7 +9,7 @@ array t[n]
 do for [i = 1:n] { t[i] = real(cell('step-14.tsv', where(i), 'median_us')) }
 from(i) = i == 1 ? 0 : t[i - 1]
 colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
-set xlabel sprintf('µs a call at D = %d, call clock', D)
+set xlabel sprintf('µs per call at D = %d, call clock', D)
 set lmargin 17
 set xrange [0:t[1] * 1.16]
 set yrange [n + 0.6:0.4]
