@@ -1,8 +1,8 @@
-# alt: Time of separate divided by the time of the fused version with its angles from the table, against the number of keys, one query, for three shapes of a head: 128 dimensions all rotated, 128 of which 64 are rotated, 80 of which 20 are rotated. All three lines lie near or above two at every length; with 80 dimensions the line lies highest.
+# alt: How many times as fast as separate fused-table is, against the number of keys, one query, for three shapes of a head: 128 dimensions all rotated, 128 of which 64 are rotated, 80 of which 20 are rotated. All three lines lie near or above two at every length; with 80 dimensions the line lies highest.
 # data: step-15.tsv
 load 'plots/style.gp'
-set xlabel 'keys (one query, angles from the table)'
-set ylabel 'time of separate / this'
+set xlabel 'keys (one query, fused-table)'
+set ylabel 'times as fast as separate'
 set logscale x
 set xtics ('1k' 1024, '8k' 8192, '32k' 32768, '128k' 131072)
 set xrange [800:170000]

@@ -1,6 +1,7 @@
 /* c-table-last: the table is loaded after the keys, for one key after the other.
  *
- * The same loads, but a lane waits for its keys, and then once more for the angles of each key. */
+ * The loads of b-table. But a lane waits for its keys, and then once more for the angles of each
+ * key. */
 #pragma once
 
 #include "partial_results.cuh"

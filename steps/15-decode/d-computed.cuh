@@ -10,7 +10,6 @@
 namespace computed
 {
 
-// snippet: load
 // Cosines and sines of a lane's pairs in a row.
 template <int WIDTH>
 static __device__ __forceinline__ void compute_angles(const decode_args &a,
@@ -42,7 +41,6 @@ load_keys(const decode_args &a, const block_share &own, const lane_layout<D> &la
         }
     }
 }
-// end snippet: load
 
 // q [H][Sq][D] -> query [QUERIES], rotated
 template <int D, int QUERIES, int WIDTH>

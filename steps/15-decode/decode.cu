@@ -4,19 +4,17 @@
  * Architecture: 75
  * Profile: each --case 8k --case 8k-q4 --case 128k
  *
- * Idea     A model that writes text has one new query, or a few, and a cache of all keys so far.
- *          Blocks share the keys of a head, and a second kernel joins what they leave. A block
- *          takes all the queries at once, so it reads each key once and rotates it once: the
- *          multiplier of S that sank V1 is 1 here. A rung is a file, a to d.
- * Predict  k and v must be read. `separate` moves k three times: twice the time. `cached` reads k
- *          and v once, within 10% of the copy bandwidth. `fused-table` loads a float of the table
- *          for each of k, from the L2: slower by 10 to 20%. `fused-computed` computes while it
- *          waits: as fast as `cached`. `fused-per-query`, at 4 queries: slower than `separate`.
- * Outcome  `cached` reads at more than the copy bandwidth, and `separate` takes twice as long. The
- *          table costs next to nothing if it is loaded before the keys; after them, it costs what
- *          was predicted, for another reason (`fused-table-last`). Computed angles cost nothing at
- *          one query; at four they are behind, we think for want of warps. `fused-per-query` lacks
- *          warps: at 4 queries it is about level with `separate`. See chapter 8.
+ * Idea     A decode step has one new query per head, or a few, and a cache of all keys so far.
+ *          Blocks share the keys of a head, and a second kernel joins their results. A block has
+ *          all queries, so it rotates each key once, as `separate` does. A rung is a file, a to d.
+ * Predict  32k keys: `cached` reads k and v, 229 us. `separate` also copies k: 480 us. The L2 needs
+ *          179 us for the loads of `fused-table`, and an SM has issue slots left for the angles of
+ *          `fused-computed`: all as fast as `cached`, and so is `fused-table-last`.
+ *          `fused-per-query` asks the L2 4 times at 4 queries, 715 us: slower than `separate`.
+ * Outcome  At one query as predicted, except `fused-table-last`: it loads the same bytes, but it is
+ *          slower. At four queries `fused-computed` falls behind, we think for want of warps.
+ *          `fused-per-query` is level with `separate`: it loads and rotates each key once per
+ *          query, but the L2 is not its limit. See chapter 8.
  */
 #include "a-rotated.cuh"
 #include "b-table.cuh"
@@ -24,7 +22,6 @@
 #include "d-computed.cuh"
 #include "rotate_rows.cuh"
 
-// snippet: launch
 // A rung's kernels for D = 80 and D = 128, with 1, 2 or 4 queries per block.
 typedef attend_kernel *const kernels[2][3];
 
@@ -64,7 +61,6 @@ static void attend(const kf_run *run, decode_args a, kernels &of, int queries, i
                                                      s.Sq, s.D);
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 // snippet: variants
 // Separate kernels rotate all keys and queries, as a cache of unrotated keys needs.
@@ -223,15 +219,15 @@ static const kf_variant variants[] = {
      .launch = launch_fused<from_table_last>,
      .applies = one_query_of_some},
     {.name = "fused-per-query",
-     .about = "fused-table with a block for each query",
+     .about = "fused-table with one block per query",
      .launch = launch_per_query<from_table, BATCH, 0>,
      .applies = several_queries},
     {.name = "fused-per-query-2",
-     .about = "the same, two keys a thread in flight in place of four",
+     .about = "the same, two keys per thread in flight in place of four",
      .launch = launch_per_query<two_at_a_time, 2, 0>,
      .applies = several_queries},
     {.name = "fused-per-query-short",
-     .about = "and shares of 512 keys",
+     .about = "and shares of 512 keys per block",
      .launch = launch_per_query<two_at_a_time, 2, 512>,
      .applies = short_shares},
     {.name = "fused-computed",
@@ -239,7 +235,7 @@ static const kf_variant variants[] = {
      .launch = launch_fused<from_frequencies>,
      .extra_error = rope_angle_error},
     {.name = "fused-computed-per-query",
-     .about = "the same with a block for each query",
+     .about = "the same with one block per query",
      .launch = launch_per_query<from_frequencies, BATCH, 0>,
      .applies = several_queries_of_few_keys,
      .extra_error = rope_angle_error},

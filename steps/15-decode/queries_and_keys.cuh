@@ -34,7 +34,6 @@ static __device__ __forceinline__ void load_queries(const decode_args &a, const 
     }
 }
 
-// snippet: rows
 // k and v [H][Sk][D] -> key and value [KEYS], of rows first, first + GROUPS and so on. Past the end
 // the last row is loaded again; it is masked for all queries.
 template <int D, int KEYS>
@@ -51,7 +50,6 @@ static __device__ __forceinline__ void load_rows(const decode_args &a, const blo
         load_row(v + at, lane, &value[m]);
     }
 }
-// end snippet: rows
 
 // query, key [KEYS] of rows first, first + GROUPS and so on -> score [KEYS] of the block's query i
 template <int D, int KEYS>

@@ -1,7 +1,7 @@
 /* rotate_rows.cuh: RoPE in a separate kernel, with one thread per chunk of a row.
  *
- * The baseline of attention over a long cache. Step 02's kernel has a block per row. This one has
- * no idle threads, and reads the table once for all heads.
+ * The baseline of attention over a long cache. Step 02's kernel has a block per row, with threads
+ * that have no pair. Here other heads find a row of the table in the L2, if they come soon enough.
  */
 #pragma once
 
@@ -17,7 +17,6 @@ struct rotation {
     bool of_keys; // for COUNT: rows are keys, not queries
 };
 
-// snippet: rotate-rows
 // Thread t of a head has two chunks that are pairs, or one chunk that is not rotated.
 template <int WIDTH>
 static __device__ __forceinline__ void rotate_chunk(const rotation &r, int64_t head, int t)
@@ -63,7 +62,6 @@ __global__ void rotate_rows_by_head(const rotation r)
 {
     rotate_chunk<WIDTH>(r, blockIdx.y, blockIdx.x * blockDim.x + threadIdx.x);
 }
-// end snippet: rotate-rows
 
 // All S rows of the tensor `from`, into the tensor `to`.
 static rotation rotation_of(const kf_run *run, const char *from, const char *to, int S)

@@ -56,7 +56,6 @@ static __device__ __forceinline__ void store(const float (&from)[2], float *to)
     *reinterpret_cast<float2 *>(to) = make_float2(from[0], from[1]);
 }
 
-// snippet: columns
 // The index in a row of chunk n of a lane. The two chunks of a pair belong to the same lane, so
 // that it can rotate them. Elements of other lanes, and of chunks 2 and up, do not rotate.
 static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int pairs)
@@ -69,7 +68,6 @@ static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int p
     }
     return n * lanes + lane;
 }
-// end snippet: columns
 
 // The places of a lane's chunks, the same in every row.
 template <int D>
