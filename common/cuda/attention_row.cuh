@@ -16,7 +16,7 @@
 // score [visible] in shared memory and each thread's row_max, v [Sk][D] -> o [D]: softmax and the
 // weighted sum of the values, one column per thread. Every thread of the block must call it. At
 // least one key must be visible; with RoPE there are never fewer keys than queries. Eight loads in
-// a row are written before the first value is used. If nvcc chooses, one, two or four loads are in
+// a row are written before the first value is used. If nvcc chooses, one to eight loads are in
 // flight, as the kernel's registers allow, and a comparison of kernels measures that.
 // cost: Sk exponentials per column, 2 Sk flops per column; reads v once
 static __device__ __forceinline__ void softmax_times_v(const float *score, float row_max,

@@ -11,10 +11,10 @@
  *          a load of k lie in one bank: 32 wavefronts, and one more for q. These 33 cycles are for
  *          32 multiply-adds, which could take a quarter of a cycle: at most 1.4 % of the limit. A
  *          causal mask halves the loop over D in `scores`, and nothing else.
- * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is 6 % above the prediction,
- *          and the mask shows that the score kernel takes most of it. The other two kernels take
- *          longer than predicted. Below S = 512 time grows by less than four per doubling: the GPU
- *          is not full. See chapter 1.
+ * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is a little longer than
+ *          predicted, and the mask shows that the score kernel takes most of it. The other two
+ *          kernels take longer than predicted. Below S = 512 time grows by less than four per
+ *          doubling: the GPU is not full. See chapter 1.
  */
 #include "problems/attention.h"
 #include "cuda/warp_reduce.cuh"
