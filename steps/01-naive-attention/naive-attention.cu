@@ -12,9 +12,10 @@
  *          wavefronts, and one more for q. These 33 cycles are for 32 multiply-adds, which could
  *          take a quarter of a cycle: at most 1.4 % of the limit. Rows of 65 floats (naive-padded)
  *          take 10 cycles in place of 33. A causal mask halves the loop over D in `scores`.
- * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is 6 % above the prediction,
- *          and the mask and naive-padded show that the bank conflict of the score kernel takes most
- *          of it. The other two kernels take longer than predicted. See chapter 1.
+ * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is a little above the
+ *          prediction, and the mask and naive-padded show that the bank conflict of the score
+ *          kernel takes most of it. The other two kernels take longer than predicted. See chapter
+ *          1.
  */
 #include "problems/attention.h"
 #include "cuda/warp_reduce.cuh"
