@@ -7,15 +7,13 @@
  *
  * Idea     A thread takes a pair, rotates it and stores it. Nothing that lies between x and y goes
  *          to memory. The cosine and the sine come from a table, or are computed on the spot.
- * Predict  2 N in place of 10 N, so 5 times as fast as the chain where the bytes decide, and near
- *          the limit: the table comes from the L2, which is free as long as the L2 keeps up.
- *          Computing, which the log chose, should lose: some 150 instructions per pair take longer
- *          to issue than the bytes take to move. With __sincosf some 70 fit under the bytes.
- * Outcome  2 N, and more than five times as fast as the chain, which was not at its own limit. Not
- *          near the limit: one pair per thread is not enough in flight. The first version
- *          (unrolled) was slower still: its loop runs once, and unrolled copies that never run took
- *          registers. Computing loses, as predicted; __sincosf loses too: the power and a division
- *          cost most.
+ * Predict  2 N in place of 10 N, the table from the L2, and two floats in flight per thread: table
+ *          and fast (54 instructions for 32 pairs) at the limit of 251 us, 8 times as fast as the
+ *          chain. computed, with 134 instructions, takes 269 us to issue them.
+ * Outcome  2 N, and all three times refuted. table is 6.8 times as fast and reaches 85 % of the
+ *          limit: too few bytes in flight. The first version (unrolled) has even fewer: copies of
+ *          its loop that never run take registers. fast and computed have 162 and 174 instructions
+ *          and lose to table. The power and the division cost the most.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_op_chain.cuh"
@@ -46,7 +44,8 @@ static __device__ void rotate_pair(const float *x, float *y, int i, int half, fl
 
 // snippet: table
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D]
-// cost: reads x and writes y once, 2 N; reads as many floats of the table as x has, from the L2
+// cost: reads x and writes y once, 2 N; reads as many floats of the table as x has, most from the
+// L2
 __global__ void rope_table(const float *x, const float *cosine, const float *sine, float *y, int S,
                            int D)
 {
@@ -210,7 +209,7 @@ static const kf_variant variants[] = {
      .launch = launch_in_place,
      .applies = other_than_timed},
     {.name = "unrolled",
-     .about = "table, its loop unrolled as the compiler would",
+     .about = "table, its loop unrolled by four as the compiler would",
      .launch = launch_unrolled},
     {.name = "computed",
      .about = "one launch, powf and sincosf for every pair",

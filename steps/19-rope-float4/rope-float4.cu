@@ -4,19 +4,18 @@
  * Architecture: 75
  * Profile: --case large --case large-interleaved
  *
- * Idea     Two changes to the kernel that reads the table, apart and together. float4: a thread
- *          takes four pairs with 16-byte loads and stores. Reuse: a thread keeps its cosines and
- *          sines in registers and goes through several sequences of the batch, for all of them
- *          stand at the same positions. And the other layout, in which a pair is two neighbours.
- * Predict  float4 moves the same sectors with fewer requests and instructions, and device memory is
- *          the limit: a few per cent at most. Reuse takes the table out of the L2's traffic: a few
- *          per cent more. With float4 the layouts cost the same.
- * Outcome  float4 gains more, and not by its width: two pairs per thread, float by float, gain as
- *          much (scalar-two). Reuse loses: four sequences pass through the L2 between two uses of a
- *          row of the table, not one, so it is read from memory more often. The version that
- *          computes its angles and reads no table gains from reuse. With streaming loads and stores
- *          of x and y the caches keep the table (streaming): with a warm L2 it is the fastest
- *          version, with a cold one as fast as float4. The layouts cost the same with float4.
+ * Idea     float4: a thread has four pairs, with 16-byte loads and stores. reuse: it also keeps its
+ *          cosines and sines in registers for four sequences, which all have the same positions.
+ *          And the other layout, in which a pair is two neighbours.
+ * Predict  If table of step 18 lacks bytes in flight, float4 and scalar-two (two pairs per thread,
+ *          float by float) reach 98 % of the limit. reuse loads less of the table from the L2,
+ *          which is not the limit: no gain. computed (reuse without a table): 98 %, too. With
+ *          float4 the layouts cost the same.
+ * Outcome  scalar-two and float4 gain alike, and reach 95 %. reuse is refuted, it loses to float4:
+ *          four sequences pass through the L2 between two uses of a row of the table, not one, so
+ *          it is read from memory more often. computed: 97 %. streaming (x and y leave the L2
+ *          first, the table stays) is the fastest with a warm L2, as fast as float4 with a cold
+ *          one. The layouts cost the same.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
@@ -358,7 +357,7 @@ static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char
 }
 // end snippet: wrong-layout
 
-// --- One pair a thread ---------------------------------------------------------------------------
+// --- One pair per thread -------------------------------------------------------------------------
 
 enum { THREADS = 256 };
 
@@ -471,17 +470,17 @@ static const kf_case cases[] = {
 };
 
 static const kf_variant variants[] = {
-    {.name = "scalar", .about = "one pair a thread: step 18's table", .launch = launch_scalar<1>},
+    {.name = "scalar", .about = "one pair per thread: step 18's table", .launch = launch_scalar<1>},
     {.name = "scalar-two",
-     .about = "a pair of two rows a thread, float by float",
+     .about = "one pair in each of two rows per thread, float by float",
      .launch = launch_scalar<2>,
      .applies = explains},
     {.name = "float4",
-     .about = "four pairs a thread",
+     .about = "four pairs per thread",
      .launch = by_layout<launch_float4, launch_neighbours<1, TABLE>>,
      .applies = fits_float4},
     {.name = "large-blocks",
-     .about = "float4, 1024 threads a block",
+     .about = "float4, 1024 threads per block",
      .launch = by_layout<launch_large_blocks, launch_neighbours<1, TABLE, MOST_THREADS>>,
      .applies = float4_explains},
     {.name = "reuse",
