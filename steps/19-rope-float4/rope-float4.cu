@@ -13,9 +13,9 @@
  *          float4 the layouts cost the same.
  * Outcome  scalar-two and float4 gain alike, and reach 95 %. reuse is refuted, it loses to float4:
  *          four sequences pass through the L2 between two uses of a row of the table, not one, so
- *          it is read from memory more often. computed: 97 %. streaming (x and y leave the L2
- *          first, the table stays) is the fastest with a warm L2, as fast as float4 with a cold
- *          one. The layouts cost the same.
+ *          it is read from memory more often. computed: 97 %. streaming (the L2 evicts x and y
+ *          first) is the fastest with a warm L2, and as fast as float4 with a cold one, though its
+ *          table stays in the L2 in both. The layouts cost the same.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
