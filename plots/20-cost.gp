@@ -11,8 +11,8 @@ set bmargin 6.3
 set key at screen 0.5, 0.02 bottom center maxrows 3 samplen 1.5
 f = 'step-20.tsv'
 c = 'variant median_us'
-l = real(cell(f, 'case=rope-far variant=table clock=graph l2=cold', 'limit_us'))
+l = real(cell(f, 'case=rope-far variant=table clock=graph l2=warm', 'limit_us'))
 set arrow 1 from l, -0.7 to l, 7.6 nohead ls LIMIT
 plot rows(f, 'case=bare-near clock=graph l2=warm', c) using 2:($0-0.15):ytic(1) with points ls 1 ps 0.9 title 'alone, positions below 65,536', \
      rows(f, 'case=bare-far clock=graph l2=warm', c) using 2:($0+0.15) with points ls 2 pt 4 ps 0.8 title 'alone, from 131,072 on', \
-     rows(f, 'case=rope-far clock=graph l2=cold', c) using 2:0 with points ls 3 ps 0.9 title 'in RoPE, from 122,880 on; its limit'
+     rows(f, 'case=rope-far clock=graph l2=warm', c) using 2:0 with points ls 3 ps 0.9 title 'in RoPE, from 122,880 on; its limit'

@@ -13,9 +13,9 @@ set bmargin 6.3
 set key at screen 0.56, 0.02 bottom center maxrows 3 samplen 2 width 0
 f = 'step-20.tsv'
 w = ' B=1 clock=- R=128 Sq!=1'
-plot rows(f, 'variant=fp32-fast' . w, 'pos0 max_err') with linespoints ls FAILED title 'fp32, fast', \
+plot rows(f, 'variant=fp32-fast' . w, 'pos0 max_err') with linespoints ls FAILED title 'fp32-fast', \
      rows(f, 'variant=fp32' . w, 'pos0 max_err') with linespoints ls 2 title 'fp32', \
-     rows(f, 'variant=table-bf16' . w, 'pos0 max_err') with linespoints ls 5 title 'bf16 table', \
-     rows(f, 'variant=integer-fast' . w, 'pos0 max_err') with linespoints ls 3 title 'reduced, fast', \
-     rows(f, 'variant=integer' . w, 'pos0 max_err') with linespoints ls 1 title 'reduced', \
+     rows(f, 'variant=table-bf16' . w, 'pos0 max_err') with linespoints ls 5 title 'table-bf16', \
+     rows(f, 'variant=integer-fast' . w, 'pos0 max_err') with linespoints ls 3 title 'integer-fast', \
+     rows(f, 'variant=integer' . w, 'pos0 max_err') with linespoints ls 1 title 'integer', \
      1e-6 with lines ls LIMIT title '10^{-6}'
