@@ -12,7 +12,7 @@
  *          limit. With one float in flight per thread (rebuild) 1700 to 2400 us, with four
  *          (four-each) 1280 us. A single sequence: 21 us, of which ten launches are 13.
  * Outcome  rebuild as predicted. four-each misses by a tenth: its compiled minus sign waits for
- *          each load before the next. A single sequence is refuted: 1.7 times as long. Each kernel
+ *          each load before the next. A single sequence is refuted: it takes longer. Each kernel
  *          also waits for its loads, in four waves of blocks. That explains a part only.
  */
 #include "cuda/rope_alone.cuh"
