@@ -1,4 +1,4 @@
-# alt: How many times as fast one version is as another, cold and warm L2. Of two adds the one with eight elements a thread is well ahead of the one with a single element and a few per cent ahead of the one with a pair, further with a warm L2, and level with PyTorch's. The one kernel for add and norm over the add and the norm lies at the dashed line of five quarters when the L2 is cold.
+# alt: How many times as fast one version is as another, cold and warm L2. Of two adds the one with eight elements per thread is well ahead of the one with a single element and a few per cent ahead of the one with two, further with a warm L2, and level with PyTorch's. The one kernel for add and norm over the add and the norm lies at the dashed line of five quarters when the L2 is cold.
 # data: step-38.tsv peers.tsv
 load 'plots/style.gp'
 set xlabel 'ratio of times'
