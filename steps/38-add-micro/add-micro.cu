@@ -13,9 +13,9 @@
  *          bytes alone that is 5/4 = 1.25: an add reads two tensors and writes one, a norm reads
  *          and writes one, and the one kernel does not read the sum again.
  * Outcome  Eight elements as predicted. One and two take longer: their time goes with the number
- *          of threads, and a thread lives longer than its load takes. The one kernel gains 1.48.
- *          With a cold L2 it gains 1.26, and no kernel this short nears the limit. PyTorch's add
- *          ties with eight.
+ *          of threads, and a thread lives longer than its load takes. The one kernel gains as
+ *          predicted, with a cold L2 by its bytes alone, and no kernel this short nears the limit.
+ *          PyTorch's add ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
