@@ -1,4 +1,4 @@
-/* b-strided: the framework's way, which finds each element by its strides.
+/* b-strided: finds each element by its strides, as a framework does.
  *
  * Right for any layout and for both types, one element per thread. In the model these are the plain
  * adds. */

@@ -2,8 +2,8 @@
  *
  * Tests: no kernel of its own
  *
- * The kernel of eight elements per thread gets only views that it is right for; all others go the
- * framework's way (b). */
+ * The kernel of eight elements per thread gets only views that it is right for; all others go to
+ * strided_add. */
 #pragma once
 
 #include "b-strided.cuh"
@@ -57,8 +57,8 @@ static const char *refusal(const view *a, const view *b, const view *c)
     return NULL;
 }
 
-/* add_halves itself handles any alignment and any length. Views that it may not have are added the
- * framework's way. */
+/* add_halves itself handles any alignment and any length. Views that it may not have go to
+ * strided_add. */
 static void checked_add(const view *a, const view *b, const view *c, cudaStream_t stream)
 {
     if (refusal(a, b, c) == NULL) {
@@ -124,7 +124,7 @@ static const char *not_as_due(const layout *l, const char *said, const view *goo
                : "its elements follow each other, and a stride over an extent of 1 is never used";
 }
 
-/* Refused layouts go the framework's way, misaligned ones singly, all others eight a thread. */
+/* Refused layouts are added by strides, misaligned ones singly, all others eight per thread. */
 static const void *kernel_due(const layout *l)
 {
     if (l->refused != NULL) {

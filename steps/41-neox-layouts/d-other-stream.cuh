@@ -1,8 +1,8 @@
-/* d-other-stream: the model's adds on another stream than their caller's.
+/* d-other-stream: the model's adds in another stream than their caller's.
  *
  * Tests: no kernel of its own
  *
- * A launch on the other stream is not captured, so the graph of a step lacks its adds. */
+ * A launch in the other stream is not captured, so the graph of a decode step lacks its adds. */
 #pragma once
 
 #include "b-strided.cuh"
@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 // snippet: other-stream
-/* The log's add went to the default stream, whichever stream its caller used. That is not noticed
- * while all work goes to the default stream: here the caller's stream stands for it as long as it
- * is not captured. The default stream itself cannot be captured, so a program that captures uses
- * another stream. */
+/* The add of log E3 went to the default stream, whichever stream its caller used. That is not
+ * noticed while all work goes to the default stream: here the caller's stream stands for it as long
+ * as it is not captured. The default stream itself cannot be captured, so a program that captures
+ * uses another stream. */
 static cudaStream_t stream_of_the_add(cudaStream_t caller)
 {
     enum cudaStreamCaptureStatus status;
@@ -29,8 +29,8 @@ static void other_stream_add(const view *a, const view *b, const view *c, cudaSt
 // end snippet: other-stream
 
 // snippet: predict-other-stream
-/* Eager, all is right. The graph lacks every add, so a replay writes no layer's x. The harness also
- * runs it in a graph: then x of the embedding is right, and that of no layer. */
+/* Without a graph all is right. The graph lacks every add, so a replay writes no layer's x. The
+ * harness also runs it in a graph: then x of the embedding is right, and that of no layer. */
 static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     kf_launch *const strided = launch<strided_add, parallel_layer>;

@@ -5,18 +5,20 @@
  * Libraries: cublasLt
  * Tests: case odd-length also with --once
  *
- * Idea     A kernel that gets an address and a length takes the rest for granted: elements one
- *          after the other, of its own type, a multiple of eight, at a multiple of 16 bytes, and a
- *          stream on which somebody waits. A raw add (a) meets tensors for which one of these does
- *          not hold. Beside it stand the framework's way by strides (b), and an add that is given
- *          all of it and checks (c). Then all three in the model, and another stream there (d).
+ * Idea     A kernel that gets an address and a length assumes the rest: contiguous elements of its
+ *          own type, a multiple of eight of them, at a multiple of 16 bytes, and a stream on which
+ *          its caller waits. The add raw meets tensors for which one of these does not hold. Beside
+ *          it are strided, which finds each element by its strides, and checked, which looks at
+ *          strides and type first. Then all three in the model, and other-stream, whose adds are
+ *          launched in the default stream.
  * Predict  raw is right where elements lie one after the other. Elsewhere it is wrong by a rule
- *          that gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest unwritten. Two
- *          bytes off, it breaks a rule that ends a program on a GPU. The checked add is right
- *          everywhere. In the model raw is right too. An add on another stream than its caller's is
- *          right in an eager program and absent from a graph, which is faster without it.
- * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread, as one
- *          hopes of a better add. So our harness now poisons the outputs before a replay.
+ *          that gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest is unwritten.
+ *          A load at 2 bytes past a multiple of 16 ends a program on a GPU. checked is right
+ *          everywhere, and in the model raw is, too. other-stream is right without a graph. Its
+ *          graph has no adds, and is faster by the time of these adds in step 39.
+ * Outcome  As predicted, but in the shape of Pythia-2.8B the graph without its adds gains more than
+ *          predicted. The gain has a narrow spread, as that of a better add would. So the harness
+ *          poisons outputs between capture and replay.
  */
 #include "a-raw.cuh"
 #include "b-strided.cuh"
@@ -125,25 +127,25 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {.name = "strided",
-     .about = "the framework's way: an element a thread, by strides",
+     .about = "finds each element by its strides, one per thread",
      .launch = launch<strided_add, parallel_layer>},
     {.name = "raw",
-     .about = "addresses and a length, eight a thread",
+     .about = "gets addresses and a length; eight elements per thread",
      .launch = launch<raw_add>,
      .applies = may_be_raw,
      .predicted = predict_raw},
     {.name = "raw-misaligned",
-     .about = "the same, from an address it may not load from",
+     .about = "the same, at an address that is no multiple of 16 bytes",
      .launch = launch<raw_add>,
      .applies = may_fault,
      .predicted = right_all_the_same,
      .finding = "misaligned"},
     {.name = "checked",
-     .about = "told strides and type; refuses or handles",
+     .about = "gets strides and types, and looks before it launches",
      .launch = launch<checked_add>,
      .predicted = predict_checked},
     {.name = "other-stream",
-     .about = "the adds on the default stream",
+     .about = "launches the adds in the default stream",
      .launch = launch<other_stream_add>,
      .applies = neox_names_model,
      .predicted = absent_from_graph},
