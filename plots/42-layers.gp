@@ -1,4 +1,4 @@
-# alt: Largest error of x against the layer, at the shape of Pythia-2.8B, logarithmic. The serial model is far off from layer 1 on. With one serial layer in the middle the error is that of rounding up to layer 16 and several times larger from layer 17 on. The fixed layer and the model's own stay together, far below. The log's error is of the size of ours in layers 1 and 2 and at the end, and far above it in layers 3 and 16.
+# alt: Largest error of x against the layer, at the shape of Pythia-2.8B, logarithmic. serial is far off from layer 1 on. The error of one-serial is that of rounding up to layer 16, and several times larger from layer 17 on. fixed and parallel stay far below, and fixed ends above parallel. The error of the log E3 is about twice that of serial in layers 1 and 2, near it in layer 32, and far above it in layers 3 and 16.
 # data: step-42-layers.tsv
 load 'plots/style.gp'
 set xlabel 'layer (0 is the embedding, which is exact)'
@@ -21,8 +21,8 @@ EOD
 f = 'step-42-layers.tsv'
 w = ' case=pythia tensor=hidden index!=0'
 c = 'index max_err'
-plot $log with points ls 6 ps 1 title 'log, serial', \
+plot $log with points ls 6 ps 1 title 'E3, serial', \
      rows(f, 'variant=serial' . w, c) with linespoints ls FAILED title 'serial', \
-     rows(f, 'variant=one-serial' . w, c) with linespoints ls 2 title 'one serial layer', \
+     rows(f, 'variant=one-serial' . w, c) with linespoints ls 2 title 'one-serial', \
      rows(f, 'variant=fixed' . w, c) with linespoints ls 1 title 'fixed', \
-     rows(f, 'variant=parallel' . w, c) with lines ls 3 title 'the model'
+     rows(f, 'variant=parallel' . w, c) with lines ls 3 title 'parallel'

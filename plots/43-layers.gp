@@ -1,4 +1,4 @@
-# alt: Largest difference of x from the model's own path against the layer, for the other order of adding, logarithmic. At the shape of Pythia-2.8B it grows from layer 1 to layer 32 in steps of powers of two; in the small model it grows over six layers to about the same size. The log's two points: below ours in layer 1, far above in layer 20.
+# alt: Largest difference of x between regrouped and plain against the layer, logarithmic. In the case pythia it grows over 32 layers. In the case prompt of the small model it grows over six layers to the same size, in the case decode to a sixth of it. Two points of the log E3: below ours in layer 1, far above in layer 20.
 # data: step-43-layers.tsv
 load 'plots/style.gp'
 set xlabel 'layer (0 is the embedding: no difference)'
@@ -18,7 +18,7 @@ EOD
 f = 'step-43-layers.tsv'
 w = 'variant=regrouped tensor=hidden index!=0'
 c = 'index max_err'
-plot $log with points ls 6 ps 1 title 'log', \
-     rows(f, w . ' case=pythia', c) with linespoints ls 1 title 'Pythia shape', \
-     rows(f, w . ' case=prompt', c) with linespoints ls 2 title 'small, prompt', \
-     rows(f, w . ' case=decode', c) with linespoints ls 3 title 'small, 1 letter'
+plot $log with points ls 6 ps 1 title 'log E3', \
+     rows(f, w . ' case=pythia', c) with linespoints ls 1 title 'pythia', \
+     rows(f, w . ' case=prompt', c) with linespoints ls 2 title 'prompt', \
+     rows(f, w . ' case=decode', c) with linespoints ls 3 title 'decode'

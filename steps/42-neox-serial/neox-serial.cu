@@ -6,15 +6,16 @@
  * Data: --errors step-42-layers.tsv --seed 1
  *
  * Idea     The hand-written add is called now, and right. But the layer around it is that of
- *          another family of models: attention first, then the MLP on the sum of x and attention's
- *          output. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
- *          exact sum of its own inputs, x behind each layer against fp64, and the text.
- * Predict  All adds are right: no test of a kernel can see which inputs it is given. x is wrong
- *          from layer 1 on, or behind the one layer that is serial, and so is the text. In a right
- *          layer with an add that cuts where it should round the reverse is true.
- * Outcome  As predicted. What was not: one serial layer writes good English, which nobody would
- *          have called wrong. And the mended layer, at the shape of Pythia-2.8B, is further off
- *          than the model's own. Step 43 has more of that.
+ *          another family of models: the MLP reads the sum of x and attention's result. In
+ *          GPT-NeoX it reads x, as attention does. Three checks: each add against the exact sum of
+ *          its own inputs, x after each layer against fp64, and the text.
+ * Predict  serial: all adds are right, and x is wrong from layer 1 on. one-serial: x is wrong from
+ *          the serial layer on. Both write a wrong text. cut: at most half of the sums are wrong,
+ *          and x is off by at most about twice as much as in parallel. No letter changes.
+ * Outcome  As predicted, except that for a prompt cut's largest error after the last layer is more
+ *          than twice that of parallel. Not predicted: one-serial writes good English, and its next
+ *          letter is right in the cases decode and prompt. After the last layer fixed is further
+ *          off than parallel (step 43).
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
@@ -172,8 +173,7 @@ static void say(const kf_run *run, const char *variant)
     }
 }
 
-// snippet: first-wrong
-// The first layer whose x is off beyond its bound; layers + 1 if there is none.
+// The first layer after which x is off beyond its bound; layers + 1 if there is none.
 static int first_wrong(const kf_diagnosis *hidden)
 {
     int layer = 0;
@@ -192,7 +192,6 @@ static bool wrong_from(const kf_diagnosis *hidden, int first)
     }
     return each;
 }
-// end snippet: first-wrong
 
 // Elements tested in all adds of the model together, how many of them are wrong, and whether the
 // tested elements are all there are: two adds per layer.
@@ -227,7 +226,7 @@ static bool fixed(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
     const int64_t letters = kf_seen(run, seen, speaks(run->c) ? "text" : "next")->wrong;
     say(run, "fixed");
     const int n = snprintf(why, size,
-                           "predicted two adds a layer, and nothing wrong; seen %s adds tested, %d "
+                           "predicted two adds per layer, nothing wrong; seen %s adds tested, %d "
                            "of %d sums wrong, %lld letters",
                            sums.complete ? "as many" : "not as many", sums.wrong, sums.tested,
                            (long long)letters);
@@ -237,7 +236,6 @@ static bool fixed(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
     return sums.complete && kf_wrong(run, seen) == 0;
 }
 
-// snippet: predict
 // Every add is right, and x is wrong from layer `first` on. A model that speaks reads its own
 // output: if letters are wrong, the layers have had another input, and nothing is predicted of
 // them.
@@ -262,7 +260,6 @@ static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen,
         first, sums.complete ? "all" : "too few", sums.wrong, sums.tested, first_wrong(hidden));
     return sums.complete && sums.wrong == 0 && wrong_from(hidden, first);
 }
-// end snippet: predict
 
 static bool serial(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
@@ -277,7 +274,7 @@ static bool one_serial(const kf_run *run, const kf_diagnosis *seen, char *why, s
     return right_adds_wrong_layers(run, seen, middle(&c) + 1, why, size);
 }
 
-// Each sum is off by at most a step of fp16, where rounding is off by half a step. That may take a
+// A sum is off by almost an ulp at worst, where rounding is off by half an ulp. That may take a
 // logit past its bound, so nothing is predicted of logits.
 static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
@@ -330,23 +327,23 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {.name = "parallel",
-     .about = "both halves read x",
+     .about = "attention and the MLP read x",
      .launch = launch<parallel_layer>,
      .predicted = parallel},
     {.name = "serial",
-     .about = "norm 2 reads what attention made of x",
+     .about = "norm2 reads x + attention",
      .launch = launch<serial_layer>,
      .predicted = serial},
     {.name = "one-serial",
-     .about = "so in the middle layer alone",
+     .about = "serial in the middle layer alone",
      .launch = launch<one_serial_layer>,
      .predicted = one_serial},
     {.name = "fixed",
-     .about = "serial, but norm 2 reads x",
+     .about = "as serial, but norm2 reads x",
      .launch = launch<fixed_layer>,
      .predicted = fixed},
     {.name = "cut",
-     .about = "parallel, with adds that do not round",
+     .about = "parallel, with adds that cut bits off",
      .launch = launch<cut_layer>,
      .applies = is_opticks,
      .predicted = cut},
@@ -354,7 +351,7 @@ static const kf_variant variants[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case decode (x of 160 columns behind each of 6 layers, 128 logits), how many outputs "
+         "In case decode (x of 160 columns after each of 6 layers, 128 logits), how many outputs "
          "are wrong in one-serial, serial in the middle layer alone?",
      .figure = "wrong",
      .case_name = "decode",

@@ -9,12 +9,12 @@
  *          (mlp + attention) + x but mlp + (attention + x). Each sum is rounded to fp16. Compare
  *          both with the model's own plain path, bit for bit. Then the sums alone: three numbers,
  *          both orders, every bit printed.
- * Predict  Regrouped: the embedding is the same, about a third of the elements differ from layer 1
- *          on, by a step or two of fp16, and the text is the same. Matched: nothing differs. Of the
- *          sums, 10.5 + 0.001 + 0.001 gives 10.5 in both orders, for the step of fp16 at 10.5 is
- *          1/128; with 0.003 one order gives 10.5 and the other 10.5 + 1/128.
- * Outcome  As predicted. Not predicted: the model's order is the more exact one. It adds the two
- *          small numbers first, so only one of its sums is rounded at the size of x.
+ * Predict  regrouped: x differs from layer 1 on, there in about a third of the elements and by one
+ *          ulp, and the text is the same. matched: nothing differs. Of the sums, 10.5 + 0.001 +
+ *          0.001 is 10.5 in both orders, for an ulp at 10.5 is 1/128; with 0.003 one order gives
+ *          10.5 and the other 10.5 + 1/128.
+ * Outcome  As predicted. Not predicted: after the last layer regrouped is further off from fp64
+ *          than plain. It rounds two sums as large as x, the model's order only one.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"
@@ -128,7 +128,6 @@ static void setup(kf_run *run)
     }
 }
 
-// snippet: reference
 // For a model: the result of its own plain path, to the last bit, which step 42 compares with fp64.
 // For a sum: the exact one, rounded where the kernel must round.
 static void reference(kf_run *run)
@@ -154,7 +153,6 @@ static void reference(kf_run *run)
         sums->checked[row] = true; // the bound is 0
     }
 }
-// end snippet: reference
 
 static kf_cost cost(const kf_case *c)
 {
@@ -164,7 +162,6 @@ static kf_cost cost(const kf_case *c)
 
 // --- Predictions ---------------------------------------------------------------------------------
 
-// snippet: predict
 // The embedding is the same, every layer differs somewhere, and the output is the same letter. With
 // weights from a seed two logits may lie too close together to predict the letter.
 static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -178,15 +175,14 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
     }
     snprintf(
         why, size,
-        "predicted x other in every layer but 0, no letter other; seen the same in %d of %lld, "
-        "%lld letters other",
+        "predicted x differs in every layer but 0, no letter differs; seen the same in %d of %lld, "
+        "%lld letters differ",
         same, (long long)hidden->tensor->dim[0], (long long)letters);
     return same == 1 && hidden->wrong_at[0][0] == 0 &&
            (letters == 0 || run->c->data == &neox_pythia);
 }
-// end snippet: predict
 
-// Another order changes the last bits of some elements of layer 1, another sum changes all.
+// Another order changes the last bits of some elements of layer 1, another term changes all.
 static const char *what_is_other(const kf_run *run, const kf_diagnosis *seen)
 {
     const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
@@ -197,8 +193,8 @@ static const char *what_is_other(const kf_run *run, const kf_diagnosis *seen)
         return ": the bits of regrouped, which adds attention and x first";
     }
     return hidden->wrong_at[0][1] < hidden->total / hidden->tensor->dim[0]
-               ? ": some elements of layer 1 are other, so the order of the terms is"
-               : ": all elements of layer 1 are other, so a term is missing or added twice (layer "
+               ? ": some elements of layer 1 differ, so the terms are added in another order"
+               : ": all elements of layer 1 differ, so a term is missing or added twice (layer "
                  "0 follows from the text: it is the embedding of what was said before)";
 }
 
@@ -211,7 +207,7 @@ static bool matched(const kf_run *run, const kf_diagnosis *seen, char *why, size
     const int calls = neox_count_calls(run, launch_case<matched_layer>, kernel);
     const int64_t wrong = kf_wrong(run, seen);
     snprintf(why, size,
-             "predicted the bits of plain, by %d hand-written adds; seen %lld elements other, %d "
+             "predicted the bits of plain, by %d hand-written adds; seen %lld elements differ, %d "
              "hand-written adds%s",
              due, (long long)wrong, calls, wrong > 0 ? what_is_other(run, seen) : "");
     return wrong == 0 && calls == due;
@@ -308,7 +304,7 @@ static const kf_variant variants[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case decode, of 1249 elements (x before and behind each layer, logits, the letter), "
+         "In case decode, of 1249 elements (x before and after each layer, logits, the letter), "
          "how many have other bits in regrouped than in plain?",
      .figure = "wrong",
      .case_name = "decode",
