@@ -18,4 +18,4 @@ plot rows(f, 'variant=serial' . w, c) with linespoints ls FAILED title 'serial',
      rows(f, 'variant=one-serial' . w, c) with linespoints ls 2 title 'one-serial', \
      rows(f, 'variant=fixed' . w, c) with linespoints ls 1 title 'fixed', \
      rows(f, 'variant=parallel' . w, c) with lines ls 3 title 'parallel', \
-     rows(f, 'variant=parallel' . w, 'index max_want') with lines ls LIMIT title 'largest element of x'
+     rows(f, 'variant=parallel' . w, 'index max_want') with lines ls LIMIT title 'largest |x|'
