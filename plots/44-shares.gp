@@ -1,4 +1,4 @@
-# alt: Shares of a decode step by kind of operation, as stacked bars: the small model, the 2.8B shape, PyTorch at that shape, and what the log claims for it. In ours at that shape products take seven tenths and adds a thin slice; PyTorch and the log have half for products and a third for attention with what belongs to it.
+# alt: Shares of a decode step by kind of operation, as stacked bars: the small model, the 2.8B shape, PyTorch at that shape, and what the log E3 claims for it. In ours at that shape products take seven tenths and adds a thin slice; PyTorch and E3 have about half for products and a third for attention with what belongs to it.
 # data: step-44.tsv peers-neox-shares.tsv
 load 'plots/style.gp'
 bars = 'decode pythia eager log'
@@ -32,7 +32,7 @@ set xlabel 'share of a decode step, %'
 set xrange [0:100]
 set xtics 0, 20, 100
 set yrange [4.5:0.5]
-set ytics ('small model' 1, '2.8B shape' 2, 'PyTorch' 3, 'the log' 4)
+set ytics ('small model' 1, '2.8B shape' 2, 'PyTorch' 3, 'E3' 4)
 set grid x noy
 set lmargin 11.5
 set rmargin 3

@@ -1,8 +1,7 @@
-# alt: A waterfall of the time of a token at the 2.8B shape on the call clock, from every operation a kernel to all changes in one graph. The graph and the products in pairs are the long steps; the add of three, the norms, the MLP beside attention, both in one kernel, and starting early are shorter. A dashed line is the time to read weights and cache once, a second one is somewhat longer, and the last version ends left of it.
+# alt: A waterfall of the time of a decode step at the 2.8B shape on the call clock, from plain, one kernel per operation, to together, all changes in one graph. graph and graph-pairs are the long bars; graph-add3, graph-norm, graph-beside, graph-horizontal and together are shorter. A dashed line is the time to read weights and cache once, a second one is somewhat longer, and the last version ends left of it.
 # data: step-45.tsv
 load 'plots/style.gp'
 ways = 'plain graph graph-add3 graph-norm graph-pairs graph-beside graph-horizontal together'
-said = "'a kernel each' 'as a graph' 'one add of three' 'norms in it' 'products in pairs' 'MLP beside' 'in one kernel' 'starting early'"
 n = words(ways)
 where(i) = 'clock=call l2=warm case=pythia variant=' . word(ways, i)
 array t[n]
@@ -10,14 +9,14 @@ do for [i = 1:n] { t[i] = 1e-3 * real(cell('step-45.tsv', where(i), 'median_us')
 limit = 1e-3 * real(cell('step-45.tsv', where(1), 'limit_us'))
 from(i) = i == 1 ? 0 : t[i - 1]
 colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
-set xlabel 'time of a token, ms, call clock'
+set xlabel 'time of a decode step, ms, call clock'
 set lmargin 15
 set xrange [0:t[1] * 1.16]
 set tmargin 4
 set title offset 0, 0.9
 set yrange [n + 0.6:0.4]
 set ytics ()
-do for [i = 1:n] { set ytics add (word(said, i) i) }
+do for [i = 1:n] { set ytics add (word(ways, i) i) }
 set grid x noy
 unset key
 set arrow 1 from limit, 0.4 to limit, n + 0.6 nohead ls LIMIT front

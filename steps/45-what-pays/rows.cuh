@@ -7,7 +7,7 @@
 #include "cuda/half_add.cuh"
 #include "neox/norms.cuh"
 
-// A weight is read once per step, so it need not stay in the L1 cache.
+// A weight is read once per decode step, so it need not stay in the L1 cache.
 static __device__ __forceinline__ struct eight load_once(const half *from)
 {
     const uint4 words = __ldcs((const uint4 *)from);
