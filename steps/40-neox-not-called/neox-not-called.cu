@@ -6,11 +6,10 @@
  * Tests: no kernel of its own; also on aarch64
  *
  * Idea     A small GPT-NeoX decodes a token. Each layer ends with two plain adds, which the add of
- *          step 38, tested and fast, is to replace. Three integrations try that. not-called: the
- *          layer was copied in order to be changed, and its two adds were not. miscounted: the
- *          layer calls a wrapper, which counts its calls and gives small tensors to the plain add.
- *          called: both adds are the new kernel. A test counts the launches of each kernel in a
- *          CUDA graph of one call.
+ *          step 38 is to replace. Three integrations try that. not-called: the layer was copied in
+ *          order to be changed, and its two adds were not. miscounted: the layer calls a wrapper,
+ *          which counts its calls and gives small tensors to the plain add. called: both adds are
+ *          the new kernel. A test counts each kernel's launches in a CUDA graph of one call.
  * Predict  All outputs are right, so no check of outputs finds anything. The test finds 0 launches
  *          of the new kernel in not-called, and 2 per layer in called, where as many plain adds are
  *          gone. In miscounted the wrapper says 2 per layer; the graph says 0 for one token, and 2
