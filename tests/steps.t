@@ -94,7 +94,7 @@ for my $number (@steps) {
     # --- At every case.
     proved("cases $number", \@reads, sub {
         my ($first) = $small =~ /^--case (\S+)/;
-        says_the_same($name, $first, right("$name: as predicted, at all cases", "$step --seed 1"),
+        says_the_same($name, $first, right("$name: as predicted, at all cases", "$step --seed 1 --verbose"),
             right("$name: $first alone", "$step --seed 1 --case $first"));
     }) if $cases{$number};
 

@@ -83,6 +83,11 @@ static int findings_of(const char *class_name)
     return n;
 }
 
+static int is_finding(const char *class_name)
+{
+    return strcmp(class_name, "never read") != 0;
+}
+
 static void mark_unwritten(void *p, size_t bytes)
 {
     (void)p;
@@ -121,6 +126,7 @@ const struct cpu_instrument *cpu_instrument(void)
     static const struct cpu_instrument check = {.mode = CPU_CHECK,
                                                 .findings_print = findings_print,
                                                 .findings_of = findings_of,
+                                                .is_finding = is_finding,
                                                 .mark_unwritten = mark_unwritten,
                                                 .name_memory = name_memory,
                                                 .sums_in_order = sums_in_order,

@@ -19,6 +19,7 @@ static const struct cpu_instrument instrument = {
     .mode = CPU_CHECK,
     .findings_print = findings_print,
     .findings_of = findings_of,
+    .is_finding = is_finding,
     .mark_unwritten = memory_mark_unwritten,
     .name_memory = memory_name,
     .sums_in_order = sums_in_order,

@@ -7,6 +7,10 @@
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* every line begins with this name */
 void kf_quiet(bool quiet);             /* kf_say of harness.h prints nothing: --json */
+/* text is printed before what is said or complained of next, if anything is; "" takes it back. */
+void kf_heading(const char *text);
+void kf_heading_print(void); /* now, for what is printed in another way */
+bool kf_heading_waits(void); /* nothing has been said since */
 void kf_catch_interrupts(void);
 void kf_hold_interrupts(bool hold); /* around a write that must be whole */
 

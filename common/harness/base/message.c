@@ -13,6 +13,7 @@
 static char program[128] = "harness";
 static char farewell[256] = "interrupted\n"; /* ready for a signal handler */
 static bool quiet;
+static char heading[256]; /* of what is said next */
 
 void kf_set_program(const char *name)
 {
@@ -48,12 +49,20 @@ static void escape(const char *text, char *to)
     *to = '\0';
 }
 
+void kf_heading_print(void)
+{
+    if (heading[0] && !quiet)
+        fputs(heading, stdout);
+    heading[0] = '\0';
+}
+
 static void line(const char *format, va_list args)
 {
     char *text = formatted(format, args);
     char *shown = text ? malloc(4 * strlen(text) + 1) : NULL;
     if (shown)
         escape(text, shown);
+    kf_heading_print();
     fflush(stdout);
     fprintf(stderr, "%s: %s\n", program, shown ? shown : format);
     free(text);
@@ -82,10 +91,21 @@ void kf_quiet(bool on)
     quiet = on;
 }
 
+void kf_heading(const char *text)
+{
+    snprintf(heading, sizeof heading, "%s", text);
+}
+
+bool kf_heading_waits(void)
+{
+    return heading[0];
+}
+
 void kf_say(const char *format, ...)
 {
     if (quiet)
         return;
+    kf_heading_print();
     va_list args;
     va_start(args, format);
     vprintf(format, args);

@@ -52,6 +52,7 @@ typedef struct kf_findings {
     char *text; /* one a line; free it */
 } kf_findings;
 kf_findings kf_take_findings(const char *class_name); /* since the last call */
+bool kf_is_finding(const char *class_name);           /* and not only a warning */
 
 /* --- probes.cu -------------------------------------------------------------------------------- */
 void kf_probe_empty(cudaStream_t stream);

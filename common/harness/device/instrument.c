@@ -48,6 +48,11 @@ bool kf_unread(const kf_tensor *tensor, bool written, bool *marks)
     return known;
 }
 
+bool kf_is_finding(const char *class_name)
+{
+    return cpu_instrument()->is_finding(class_name);
+}
+
 kf_findings kf_take_findings(const char *class_name)
 {
     kf_findings found = {0, 0, NULL};

@@ -43,6 +43,9 @@ void kf_table_drop(const char *path, FILE *to); /* no file: what has the name st
 bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
 void kf_table_print(const kf_row *rows, int n);
+/* The rows of a case of which there is nothing else to say, in a table of such cases. begins: with
+ * the names of its columns. */
+void kf_table_go_on(const kf_program *program, const kf_row *rows, int n, bool begins);
 
 /* --- counts.c --------------------------------------------------------------------------------- */
 /* Round each launch of a variant. In a program that does not count they do nothing. */

@@ -2,13 +2,18 @@
 #include "harness/report/report.h"
 #include <string.h>
 
+static int wider(int width, const char *name)
+{
+    int length = (int)strlen(name);
+    return length > 28 ? 28 : length > width ? length : width;
+}
+
 static int name_width(const kf_row *rows, int n)
 {
     int width = 12;
     for (int i = 0; i < n; i++)
-        if ((int)strlen(rows[i].variant) > width)
-            width = (int)strlen(rows[i].variant);
-    return width > 28 ? 28 : width;
+        width = wider(width, rows[i].variant);
+    return width;
 }
 
 static void print_time(double us)
@@ -61,11 +66,34 @@ static void print_verified(const kf_row *r, int width)
         kf_say(" %15.3g\n", r->max_ratio);
 }
 
+static void print_verified_names(int width)
+{
+    kf_say("  %-*s %-9s %10s %10s %10s %15s\n", width, "variant", "status", "wrong", "NaN/Inf",
+           "compared", "max err/bound");
+}
+
+void kf_table_go_on(const kf_program *p, const kf_row *rows, int n, bool begins)
+{
+    int cases = 4, variants = 12;
+    for (int i = 0; i < p->n_cases; i++)
+        cases = wider(cases, p->cases[i].name);
+    for (int i = 0; i < p->n_variants; i++)
+        variants = wider(variants, p->variants[i].name);
+    if (begins) {
+        kf_say("  %-*s", cases, "case");
+        print_verified_names(variants);
+    }
+    for (int i = 0; i < n; i++)
+        if (strcmp(rows[i].status, "skipped") != 0) {
+            kf_say("  %-*.*s", cases, cases, rows[i].case_name);
+            print_verified(&rows[i], variants);
+        }
+}
+
 void kf_table_print(const kf_row *rows, int n)
 {
     int width = name_width(rows, n), timed = 0;
-    kf_say("  %-*s %-9s %10s %10s %10s %15s\n", width, "variant", "status", "wrong", "NaN/Inf",
-           "compared", "max err/bound");
+    print_verified_names(width);
     for (int i = 0; i < n; i++) {
         timed += rows[i].timing != NULL;
         if (!rows[i].timing && strcmp(rows[i].status, "skipped") != 0)

@@ -18,6 +18,7 @@ void kf_help_print(const kf_program *p)
         "  --model FILE              a model of your own, where the program reads one from a file\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
+        "  --verbose                 each case in full, as where --case or --variant is given\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"
         "  --list                    cases and variants\n"
         "  --questions               what `make step-NN predict` asks, one question a line\n"

@@ -262,6 +262,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                                    {"reps", required_argument, NULL, 'r'},
                                    {"by-line", no_argument, &o->by_line, 1},
                                    {"once", no_argument, &o->once, 1},
+                                   {"verbose", no_argument, &o->verbose, 1},
                                    {"clock", required_argument, NULL, 'k'},
                                    {"repetitions", required_argument, NULL, 'n'},
                                    {"model", required_argument, NULL, 'M'},
@@ -324,6 +325,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                "ARGS=--by-line` makes one that does",
                (int)strcspn(p->step, "-"), p->step);
     o->once |= o->path[KF_LAUNCHES] != NULL;
+    o->verbose |= some_case || some_variant;
     kf_sinks_check(p, o->path);
     check_together(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)

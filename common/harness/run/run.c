@@ -90,6 +90,24 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
     }
 }
 
+/* A case of which nothing has been said goes on with the table of such cases. */
+static void print_table(kf_session *s, const kf_row *rows, int n)
+{
+    if (!kf_heading_waits()) {
+        kf_table_print(rows, n);
+        s->in_table = false;
+        return;
+    }
+    kf_heading("");
+    if (!s->in_table)
+        kf_say(s->told && !s->said_how ? "\nfurther cases, as predicted in the same way; --verbose "
+                                         "explains each, --case NAME one\n"
+                                       : "\n");
+    s->said_how |= s->told;
+    kf_table_go_on(s->program, rows, n, !s->in_table);
+    s->in_table = true;
+}
+
 static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
 {
     int first = s->n_rows;
@@ -97,7 +115,7 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
         if (s->options.variant_chosen[v])
             rows_of_variant(s, run, v, &out[v], &out[0]);
     if (run->state->n > 0) /* else the whole case was skipped */
-        kf_table_print(s->rows + first, s->n_rows - first);
+        print_table(s, s->rows + first, s->n_rows - first);
     if (s->options.path[KF_OUT] && kf_instrument() != KF_COUNT) {
         char *text = kf_rows_text(s->rows + first, s->n_rows - first);
         kf_record_append(text, s->n_rows - first);
@@ -246,7 +264,7 @@ static void run_case(kf_session *s, int index)
     kf_open(&run, p, c, s->options.seed);
     run.model = s->options.model;
     kf_outcome out[KF_MAX_CHOICES];
-    char shape[128];
+    char shape[128], heading[256];
     memset(out, 0, sizeof out);
     s->passed_over[index] = s->options.case_named[index] || kf_captures() ? NULL : left_out(s, c);
     if (!s->passed_over[index] && !any_applies(s, c))
@@ -257,7 +275,10 @@ static void run_case(kf_session *s, int index)
         return;
     }
     kf_shape_text(&c->shape, shape, sizeof shape);
-    kf_say("\ncase %s: %s\n", c->name, shape);
+    snprintf(heading, sizeof heading, "\ncase %s: %s\n", c->name, shape);
+    kf_heading(heading);
+    if (s->options.verbose || (times(s) && !(c->flags & KF_VERIFY_ONLY)))
+        kf_heading_print();
     p->setup(&run);
     if (kf_captures()) {
         capture(s, &run);
@@ -458,6 +479,8 @@ int kf_main(const kf_program *given, int argc, char **argv)
         kf_profile_end();
     free(s.rows);
     kf_exactness_free(s.exact);
+    if (kf_instrument() == KF_CHECK && ran)
+        kf_findings_end(&s);
     if (fflush(stdout) != 0 || ferror(stdout))
         kf_die(KF_WRONG, "standard output: %s", strerror(errno));
     if (!ran)

@@ -21,7 +21,9 @@ enum kf_sink {
     KF_SINKS
 };
 typedef struct kf_options {
-    int list, questions, json, by_line, once; /* yes or no, as getopt_long sets them */
+    /* yes or no, as getopt_long sets them; verbose is also set where cases or variants are chosen
+     */
+    int list, questions, json, by_line, once, verbose;
     bool has_seed;
     uint64_t seed;
     int reps;                           /* most timing rounds */
@@ -51,6 +53,9 @@ typedef struct kf_session {
     const char *passed_over[KF_MAX_CHOICES]; /* why a case was not run, or NULL */
     bool moved[KF_MAX_CHOICES];              /* the variant ran with each tensor in other memory */
     bool wrong, could_not_run;
+    bool told;     /* a prediction that came out; it is not told again of other cases */
+    bool said_how; /* to have it told */
+    bool in_table; /* the last case was rows of the table of cases with nothing else to say */
 } kf_session;
 
 /* The result of one variant in a case. */
@@ -67,6 +72,11 @@ void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+
+/* --- findings.c: --check ---------------------------------------------------------------------- */
+/* Whether this launch broke the rule that the variant predicts, or none, and no other. */
+bool kf_judge_findings(kf_session *s, const kf_run *run, int v, int64_t wrong);
+void kf_findings_end(const kf_session *s); /* the last line: how many, of which rules */
 
 /* --- sinks.c ---------------------------------------------------------------------------------- */
 const char *kf_sink_option(enum kf_sink sink); /* "map" */

@@ -271,13 +271,16 @@ endif
 unless_77 = code=$$?; [ $$code -ne 77 ] || \
     { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
 # Where the reader has predicted, what was seen is set beside it.
-predicted = $(if $(filter --%,$(filter-out --case --variant --seed --reps,$(ARGS))),,$(shell \
+predicted = $(if $(filter --%,$(filter-out --case --variant --seed --reps --verbose,$(ARGS))),,$(shell \
     grep -s -m 1 -o '^$*	' work/predictions.tsv))
 own_rows = build/predictions/step-$*.tsv
 compare = $(if $(predicted),[ $$code -ne 0 ] || sh common/make/reader/predict.sh show $* $< $1;) (exit $$code);
+# Behind a step that ran: where to read of it, and what to type next. With these options it prints something else.
+go_on = $(if $(silent)$(filter --help --list --questions --json,$(ARGS)),,[ $$code -ne 0 ] || \
+    sh common/make/reader/read.sh $* $<; (exit $$code);)
 $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
 	@$(if $(predicted),mkdir -p build/predictions && rm -f $(own_rows);) \
-	    $< $(ARGS) $(if $(predicted),--out $(own_rows)); code=$$?; $(call compare,$(own_rows)) $(unless_77)
+	    $< $(ARGS) $(if $(predicted),--out $(own_rows)); code=$$?; $(call compare,$(own_rows)) $(go_on) $(unless_77)
 run: $(selected:%=run-%)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.

@@ -34,6 +34,15 @@ copy_of() ( # STEP SOURCE
     esac
 )
 
+place_of() ( # STEP CHAPTER: where to read of it: a page of the book, or else a line of the chapter's file
+    page=build/book/html/$(basename "$2" .md).html
+    if [ -f "$page" ]; then
+        echo "$page#step-$1"
+    else
+        echo "$2, line $(sed -n "/{\.step step=\"*$1/=" "$2" | head -n 1) (make book makes pages)"
+    fi
+)
+
 hints_of() ( # STEP: a line for each of its exercises: NAME, task, hints
     for source in $(sources_with_tasks "$1"); do
         awk -v mode=hints -f common/make/reader/markers.awk "$source"

@@ -57,15 +57,8 @@ dear)
     ;;
 esac
 if [ "$chapter" != - ]; then
-    page=${chapter##*/}
-    page=build/book/html/${page%.md}.html
     echo "  read        chapter $(basename "$chapter" | sed 's/^0*\([0-9]*\)-.*/\1/'), $title: $section"
-    if [ -f "$page" ]; then
-        echo "              $page#step-$step"
-    else
-        line=$(grep -n "{.step step=$step" "$chapter" | sed 's/:.*//')
-        echo "              $chapter, line $line (make book makes pages)"
-    fi
+    echo "              $(place_of "$step" "$chapter")"
 fi
 echo "  predict     make step-$step predict      (when you have read as far as \"Predict first\")"
 echo "  try         make step-$step try          (make step-$step watch: at every save)"

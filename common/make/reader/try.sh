@@ -77,7 +77,7 @@ digest() {
 }
 
 # The seed that the program drew, for the other programs to use; and the place of the failure.
-"$program" "$@" >"$work/run" 2>&1
+"$program" --verbose "$@" >"$work/run" 2>&1
 code=$?
 seed=$(sed -n 's/^.*; --seed \([0-9]*\) repeats it$/\1/p' "$work/run" | head -n 1)
 where=$(digest where "$work/run")
@@ -199,7 +199,7 @@ digest right "$work/run" >"$work/right"
 [ -n "$check" ] || say 0 "right, and not checked"
 
 # shellcheck disable=SC2086
-$check "$@" ${seed:+--seed "$seed"} >"$work/check" 2>&1
+$check --verbose "$@" ${seed:+--seed "$seed"} >"$work/check" 2>&1
 code=$?
 case $code in
 0) ;;

@@ -107,6 +107,7 @@ struct cpu_instrument {
         FILE *out); /* those since the last call, one per line; returns how many */
     int (*findings_of)(
         const char *class_name); /* how many of those are a "shared race" or the like */
+    int (*is_finding)(const char *class_name); /* 0: a line of that class is only a warning */
     void (*mark_unwritten)(void *p, size_t bytes);
     void (*name_memory)(void *p, const char *name); /* the name is kept, not copied */
     /* From now on, asked != 0 makes it a finding if two floating-point additions to one place may

@@ -58,6 +58,7 @@ int findings_report(void);     /* reports what is left, and returns how many fin
 void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
 int findings_print(FILE *out); /* these two: cpu/trace.h */
 int findings_of(const char *class_name);
+int is_finding(const char *class_name); /* 0: a warning */
 
 /* --- shadow.c: shadow memory, and which bytes are written ------------------------------------- */
 

@@ -29,8 +29,9 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[RULES], printed_by_host;
-static int warnings; /* lines of the last printing that are no findings */
-enum { PLACES = 4 }; /* of a finding: its sides, the object's, and a wait */
+static int counted[RULES]; /* of these, those that are findings */
+static int warnings;       /* lines of the last printing that are no findings */
+enum { PLACES = 4 };       /* of a finding: its sides, the object's, and a wait */
 static const struct {
     const char *name;
     enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
@@ -353,6 +354,7 @@ int findings_print(FILE *out)
     if (n)
         symbols_find(codes, PLACES * n, places);
     memset(of_rule, 0, sizeof of_rule);
+    memset(counted, 0, sizeof counted);
     for (int i = 0; i < n; i++)
         for (int k = i + 1; k < n && findings[i].times; k++)
             if (same_line(&findings[i], places + PLACES * i, &findings[k], places + PLACES * k)) {
@@ -371,6 +373,7 @@ int findings_print(FILE *out)
             fprintf(out, " (%" PRIu64 " times)", f->times);
         fputc('\n', out);
         of_rule[f->rule]++;
+        counted[f->rule] += counts(f->rule);
         distinct += counts(f->rule);
         warnings += !counts(f->rule);
     }
@@ -384,6 +387,14 @@ int findings_print(FILE *out)
     return distinct;
 }
 
+int is_finding(const char *rule)
+{
+    for (int i = 0; i < RULES; i++)
+        if (strcmp(rules[i].name, rule) == 0)
+            return counts((enum rule)i);
+    return 0;
+}
+
 int findings_of(const char *rule)
 {
     for (int i = 0; i < RULES; i++)
@@ -395,13 +406,21 @@ int findings_of(const char *rule)
 int findings_report(void)
 {
     int silent = printed_by_host;
-    int n = findings_print(stderr);
+    int n = findings_print(stderr), broken = 0;
     char more[40] = "";
     if (warnings)
-        snprintf(more, sizeof more, ", %d warning%s", warnings, plural(warnings));
-    if (n)
-        fprintf(stderr, "check: %d finding%s%s\n", n, plural(n), more);
-    else if (!silent || warnings)
+        snprintf(more, sizeof more, "%s %d warning%s", n ? ";" : ",", warnings, plural(warnings));
+    for (int i = 0; i < RULES; i++)
+        broken += counted[i] > 0;
+    if (n) {
+        fprintf(stderr, "check: %d finding%s", n, plural(n));
+        if (n > 1)
+            fprintf(stderr, " of %d rule%s", broken, plural(broken));
+        for (int i = 0, put = 0; i < RULES; i++)
+            if (counted[i])
+                fprintf(stderr, "%s%s", put++ ? ", " : ": ", rules[i].name);
+        fprintf(stderr, "%s\n", more);
+    } else if (!silent || warnings)
         fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
     fflush(NULL);
     return n;
