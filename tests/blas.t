@@ -27,16 +27,16 @@ SKIP: {
         ($out, $rc) = source($past, '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "out of bounds: x of cublasSscal has 20 bytes; it lies at offset 0 of the allocation of file.cu:8 "
-                . "(16 bytes); called at file.cu:9\ncheck: 1 finding, 2 warnings\n", 'and with --check');
+                . "(16 bytes); called at file.cu:9\ncheck: 1 finding: out of bounds; 2 warnings\n", 'and with --check');
         source(sprintf($calls, "    for (int i = 0; i < 2; i++)\n        cublasSscal(h, 4, &one, a + 8 * i, 2);\n"), '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
-                . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 warnings\n", 'what nobody has written, once for all calls of a line');
+                . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding: uninitialised read; 2 warnings\n", 'what nobody has written, once for all calls of a line');
         source(sprintf($calls, "    cublasSaxpy(h, 4, &one, a, 1, y, 1);\n"), '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, join('', map { "uninitialised read: cublasSaxpy reads what was never written of $_; called at file.cu:9\n" }
             'x; it lies at offset 0 of the allocation of file.cu:7 (64 bytes)', 'y; it lies at offset 0 of the allocation of file.cu:8 (16 bytes)')
-            . "check: 2 findings, 2 warnings\n", 'of each vector');
+            . "check: 2 findings of 1 rule: uninitialised read; 2 warnings\n", 'of each vector');
         source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
             '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");

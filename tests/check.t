@@ -135,7 +135,7 @@ for my $f (@faults) {
         push @wrong, "not of the form: $_"
             for grep { !/^($rule): \S.*?[\w.-]+\.cuh?:\d+.*$/ || /\((0|1) times\)$/ } @findings;
         push @wrong, "none at $places" if @findings && !@here;
-        my $count = $r{last} =~ /^check: (\d+) findings?$/ ? $1 : -1;
+        my $count = $r{last} =~ /^check: (\d+) finding(?:s of \d+ rules?)?: [a-z ,]+$/ ? $1 : -1;
         push @wrong, "last line: $r{last}" if $count != @findings;
         is(join("\n", @wrong), "", "$f->{rule}: $name is found, $order") or diag($r{out}, $r{err});
     }
@@ -188,7 +188,7 @@ for my $case (@judged) {
     }
 }
 my %aborts = run("timeout 60 $dir/judged aborts 2>&1 | cat");
-like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding$/m, "a program that aborts tells what was found");
+like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding: uninitialised read$/m, "a program that aborts tells what was found");
 my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 warning$/m, "what is told and does not count is a warning");
 %said = run("$dir/judged refused");
@@ -236,7 +236,7 @@ for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
     is($r{code}, $code, "a reader's program $what: exit code $code") or diag($r{err});
     is($r{out}, "6\n", "a reader's program $what runs as usual");
     if ($code == 1) {
-        like($r{err}, qr/^out of bounds: .*shift\.cu:6\b.*\ncheck: 1 findings?\n\z/, "and has its finding");
+        like($r{err}, qr/^out of bounds: .*shift\.cu:6\b.*\ncheck: 1 finding: out of bounds\n\z/, "and has its finding, and the last line names its rule");
         like($r{err}, qr/\b256\b/, "which gives the size of the allocation");
         unlike($r{err}, qr/times\)$/m, "once: nothing is said of times");
     } else {
@@ -402,11 +402,11 @@ my $of = qr/of block \(\d,0,0\) in kernel/;
 my @once = (
     ["either thread first", "", qr/shared race: read at once.cu:5 by thread \(0,0,0\) and write at once.cu:4 by thread \(32,0,0\) $of half: .* \(64 times\)
 uninitialised read: read at once.cu:5 by thread \(0,0,0\) $of half: 4 bytes at offset 128 .*\), written later by thread \(32,0,0\) at once.cu:4 \(32 times\)
-check: 2 findings/],
+check: 2 findings of 2 rules: uninitialised read, shared race/],
     ["a later write in order", "1", qr/uninitialised read: read at once.cu:11 by thread \(0,0,0\) $of ordered: [^\n]*, written later by thread \(32,0,0\) at once.cu:14 \(32 times\)
-check: 1 finding/],
+check: 1 finding: uninitialised read/],
     ["two instances of a template", "1 2", qr/out of bounds: at once.cu:21 by thread \(0,0,0\): index 4 of int \[4\]; in block \(0,0,0\) of kernel beyond \(2 times\)
-check: 1 finding/],
+check: 1 finding: out of bounds/],
 );
 my %r = run("cd $dir && $cudacc -w once.cu -o once");
 is("$r{code} $r{err}", "0 ", "once.cu compiles");
@@ -434,8 +434,8 @@ END
 is($r{err} . $r{out}, <<'END', "one byte");
 out of bounds: write at byte.cu:3 by thread (1,0,0) of block (0,0,0) in kernel bytes: 1 byte 0 bytes past the end of the allocation of byte.cu:8 (1 byte) (3 times)
 leak: 1 byte, allocated at byte.cu:8, is never freed
-check: 2 findings
-check: 1 finding, 1 warning
+check: 2 findings of 2 rules: out of bounds, leak
+check: 1 finding: out of bounds; 1 warning
 END
 
 # A wait that leaves the group which is read next is named; no wait, or one that comes later, is not.

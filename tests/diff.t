@@ -48,7 +48,50 @@ spew("$dir/steps/03-c/c.cu", "/* 03-c: c\n *\n * Follows: 01-a\n */\nint host;\n
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/03-c/c.cu out");
 like($r{out}, qr/\A03-c: .*\nLittle is shared\. .*\n--- /, "what is shown of it") or diag($r{out}, $r{err});
 is(join("", map { "$_\n" } grep { s/^\+(?!\+\+)// && length } split /\n/, $r{out}),
-    $device . "__global__ void kernel(float *x)\n{\n    *x = add<1>(*x);\n}\n", "kernels and what they call, whole");
+    "__global__ void kernel(float *x)\n{\n    *x = add<1>(*x);\n}\n", "its kernel, whole");
+like($r{out}, qr/^new: function add, 6 lines \(line 9\)\n\z/m, "and what it calls that is new, by name");
+
+# Function beside function, where most lines are new: by name, by the name without a version, by their lines. What one
+# side lacks is named, and a header that has it now, too.
+my $kernel = "__global__ void both_v1(float *x)\n{\n    x[0] = own(1);\n    x[1] = 2;\n}\n\n";
+my $sum = "__device__ float sum(float a)\n{\n    const float b = a + 1;\n    const float c = b + 2;\n    return c;\n}\n\n";
+my $same = "__device__ int same(int a)\n{\n    return a;\n}\n\n";
+spew("$dir/steps/04-d/d.cu", "/* 04-d: d\n *\n * Grows from: nothing\n */\n// snippet: kernel\n${kernel}// end snippet: kernel\n$sum$same"
+    . "__device__ int moved(int a)\n{\n    return a + 7;\n}\n\nstatic __device__ int lost(int a)\n{\n    return -a;\n}\n");
+spew("$dir/steps/05-e/e.cu", "/* 05-e: e\n *\n * Follows: 04-d\n */\nint a;\nint b;\nint c;\nint d;\n\n$same"
+    . ($kernel =~ s/both_v1/both_v2/r =~ s/2;/3;/r) . ($sum =~ s/sum/total/r =~ s/\+ 1/+ 5/r)
+    . "// A new one;\n__device__ int fresh(int a)\n{\n    return a * 9;\n}\n\nint e;\nint f;\nint g;\nint h;\nint i;\nint k;\n");
+spew("$dir/common/cuda/moved.cuh", "__device__ int moved(int a)\n{\n    return a + 7;\n}\n");
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/05-e/e.cu out");
+is($r{out} =~ s/\A(?:.*\n){2}//r, <<'END', "function beside function, with the lines of the files") or diag($r{err});
+--- steps/04-d/d.cu: both_v1
++++ steps/05-e/e.cu: both_v2
+@@ -6,5 +15,5 @@
+-__global__ void both_v1(float *x)
++__global__ void both_v2(float *x)
+ {
+     x[0] = own(1);
+-    x[1] = 2;
++    x[1] = 3;
+ }
+--- steps/04-d/d.cu: sum
++++ steps/05-e/e.cu: total
+@@ -13,6 +21,6 @@
+-__device__ float sum(float a)
++__device__ float total(float a)
+ {
+-    const float b = a + 1;
++    const float b = a + 5;
+     const float c = b + 2;
+     return c;
+ }
+the same: same
+new: function fresh, 5 lines (line 29)
+gone: function moved, 4 lines (common/cuda/moved.cuh has one)
+gone: function lost, 4 lines
+END
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/05-e/e.cu out --all");
+like($r{out}, qr/^\+int a;\n(?:.*\n)*\+    return a \* 9;\n/m, "--all: all lines");
 
 # A ladder: rung against rung, in the order of their letters, and not what else lies there.
 my %rung = ("b-second" => $story =~ s/launch/lift/r, "a-first" => $story =~ s/launch/step/r, "tile" => "int tile;\n");

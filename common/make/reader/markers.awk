@@ -2,6 +2,7 @@
 # `// end snippet: NAME`. Below a solution's first line stand its hints, `// hint: TEXT`; a long one goes on in
 # lines that begin with `//` and four blanks.
 #   awk -f markers.awk -v mode=strip FILE      the source without its marker lines
+#                                              numbers=1: each line behind its number and a tab
 #   awk -f markers.awk -v mode=exercise FILE   without them, and with each solution blanked
 #   awk -f markers.awk -v mode=hints FILE      a line for each solution: NAME, task, hints; parted by tabs
 # A marker without an end, or an end without a marker, is an error: one line on stderr and exit code 2.
@@ -76,7 +77,7 @@ in_hints && hints != "" && /^[ \t]*\/\/    / {
 
 mode == "hints" || mode == "exercise" && solution != "" { next }
 
-{ print }
+{ print (numbers ? FNR "\t" : "") $0 }
 
 END {
     if (!failed)
