@@ -35,18 +35,26 @@ COMMANDS := help setup clean next list rule new-step messages test test-all lint
 SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
     SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
+# What may be meant by a word, or nothing.
+quoted = '$(subst ','\'',$1)'
+meant = $(shell sh common/make/reader/meant.sh $(call quoted,$1) $2)
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
-ifneq ($(filter step-%,$(unknown)),)
-$(error There is no $(unknown): the steps are step-$(firstword $(NUMBERS)) \
+ifneq ($(unknown),)
+near := $(call meant,$(unknown),$(NUMBERS:%=step-%) $(COMMANDS) $(SETTINGS:%=%=))
+ifneq ($(filter step-%,$(unknown) $(near)),)
+$(error There is no $(unknown): $(if $(near),write $(near); )the steps are step-$(firstword $(NUMBERS)) \
 to step-$(lastword $(NUMBERS)), see `make help`)
-else ifneq ($(unknown),)
-$(error There is no command `$(unknown)`: the commands are $(strip $(COMMANDS)))
+else ifneq ($(filter %=,$(near)),)
+$(error There is no command `$(unknown)`: it is a setting, write $(near)VALUE, see `make help`)
+endif
+$(error There is no command `$(unknown)`: $(if $(near),write $(near); )the commands are $(strip $(COMMANDS)))
 endif
 
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 unknown := $(firstword $(filter-out $(SETTINGS) BOOK_% -%,$(given)))
 ifneq ($(unknown),)
-$(error There is no setting $(unknown): the settings are \
+near := $(call meant,$(unknown),$(SETTINGS:%=%=))
+$(error There is no setting $(unknown): $(if $(near),write $(near)VALUE; )the settings are \
 ARGS, BACKEND, ARCH and those in `make help`)
 endif
 

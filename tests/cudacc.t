@@ -67,6 +67,15 @@ chmod 0755, "$dir/bin/g++";
 like($r{out}, qr/the one that is named/, "-ccbin takes a folder");
 %r = run("$cudacc --lineinf x.cu");
 is("$r{code} $r{err}", "2 cudacc: unknown option --lineinf; the nearest that is known is -lineinfo\n", "the nearest name");
+for (["run x.cu", "unknown kind of file: run (need .cu, .cpp, .c, .o or .a, or -x cu in front; the option is --run)"],
+    ["-run x.cu 7", "unknown kind of file: 7 (need .cu, .cpp, .c, .o or .a, or -x cu in front; arguments of the program come behind --)"],
+    ["x.cu -o no/where/x", "-o no/where/x: there is no folder no/where"], ["", "no input files; --help tells how to call cudacc"],
+    ["no-such-file.cu", "there is no file no-such-file.cu"]) {
+    my ($arguments, $line) = @$_;
+    spew("$dir/x.cu", "int main()\n{\n    return 0;\n}\n");
+    %r = run("cd '$dir' && $ENV{PWD}/common/cpu/cudacc $arguments");
+    is("$r{code} $r{err}", "2 cudacc: $line\n", "cudacc $arguments: what to type instead");
+}
 %r = run("$cudacc -ptx $dir/a\\ b/other.cu");
 is("$r{code} $r{err}", "2 cudacc: -ptx is not supported: no code for a GPU is made here\n", "-ptx is refused");
 

@@ -136,6 +136,28 @@ ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 col
 like($r{out}, qr/^  right +graph +cold +25\.00/m, "times are there: 25 us cold");
 like($r{out}, qr/^  slow +graph +warm +40\.00 .* 0\.50x/m, "and ratios");
 
+
+# What comes out as it did before is told once, and a case of which nothing else is said is a row of a table.
+sub said_of { return scalar(() = $_[0] =~ /^  variant $_[1]: /mg) }
+is(said_of($r{out}, "bug"), 1, "a prediction is told once");
+like($r{out}, qr/\n\nfurther cases, as predicted in the same way; --verbose .*\n  case  variant +status .*\n  odd   right +ok +0 +0 +15 .*\n\ncase big: /,
+    "a case with nothing else to say is a row, under one line that says how to see more");
+like($r{out}, qr/^  bug +predicted +2048 +2048 +4096 /m, "what is not told again has its row");
+my $short = $r{out};
+for ("--verbose", "--case D8 --case odd --case big", "--variant right --variant slow --variant bug") {
+    %r = run("$toy --seed 1 $_");
+    is(said_of($r{out}, "bug"), 2, "$_: in each case");
+    like($r{out}, qr/\n\ncase odd: B=1 H=1 Sq=3 Sk=7 D=5 causal\n  variant +status .*\n  right +ok /, "$_: and each has its table");
+    is(join(" ", sort grep { /^  (?:right|slow|bug) / } split /\n/, $r{out}),
+        join(" ", sort grep { /^  (?:right|slow|bug) / } split /\n/, $short =~ s/^  odd   /  /mr), "$_: with the same figures");
+}
+%r = run("$toy --seed 1", TOY_FIXED => 1);
+is($r{code}, 1, "a prediction that fails in two cases: exit 1");
+is(() = $r{out} =~ /^  variant bug: NOT as predicted\n    prediction: half /mg, 2, "what is not as predicted is told each time");
+%r = run("$toy --seed 1", TOY_BUG => "one");
+is(() = $r{out} =~ /^  variant right: WRONG\n  o: 1 of \d+ elements wrong.*\n    first at /mg, 3, "and so is what is wrong");
+like($r{out}, qr/^case odd: .*\n  variant right: WRONG\n/m, "under its case");
+
 my ($one, $two) = map { { run("$toy --case D8") } } 1, 2;
 my ($seed) = $one->{out} =~ /--seed (\d+) repeats/;
 isnt($seed, ($two->{out} =~ /--seed (\d+)/)[0], "each run has a seed of its own");
@@ -540,13 +562,24 @@ is(decode_json($r{out})->[3]{variant}, "slow", "with its variant");
 my %check = (FAKE_TRACE => "check");
 %r = run("$toy --case D8 --variant right --variant slow --once", %check);
 is($r{code}, 0, "no findings: exit 0");
+like($r{out}, qr/\ncheck: no findings\n\z/, "which the last line says");
 fails("a finding", "$toy --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
     %check, FAKE_FINDINGS => "out of bounds");
 like(slurp("$dir/said"), qr/^  variant right: 1 finding\n    out of bounds: toy\.c:1/m, "and which");
 like(slurp("$dir/said"), qr/^  right +wrong /m, "the variant counts as wrong");
+like(slurp("$dir/said"), qr/\ncheck: 1 finding: out of bounds\n\z/, "and the last line names the rule");
 %r = run("$toy --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
 is($r{code}, 0, "a finding that is predicted: exit 0");
 like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\.c:1/m, "and said");
+like($r{out}, qr/\ncheck: 2 findings of 1 rule, as predicted: shared race\n\z/, "also in the last line");
+%r = run("$toy --once --seed 1", %check, FAKE_FINDINGS => "shared race,leak,never read");
+like($r{out}, qr/\ncheck: 12 findings of 2 rules: shared race, leak\n\z/, "of several rules, and no warning among them");
+%r = run("$toy --once --seed 1", %check, FAKE_FINDINGS => "shared race");
+like($r{out}, qr/\ncheck: 4 findings of 1 rule, 1 of them as predicted: shared race\n\z/, "and some are predicted");
+%r = run("$toy --case D8 --variant bug --once", %check);
+like($r{out}, qr/\ncheck: no findings, NOT as predicted\n\z/, "a finding that fails to appear");
+%r = run("$toy --case D8 --variant right --once", %check, TOY_BUG => "one");
+like($r{out}, qr/\ncheck: no findings; results are wrong, see above\n\z/, "wrong results, and no finding");
 fails("another finding", "$toy --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
     %check, FAKE_FINDINGS => "shared race,leak");
 %r = run("$toy --variant right --once", %check, TOY_FLOPS => 6e6);
@@ -621,7 +654,7 @@ for my $wrong (
     ["--case D=8,H=1", "no case has them all"],
     ["--case E=8", "no field \"E\""],
     ["--case D=8,", "no field \"\""],
-    ["--case nosuch", "no case of that name"],
+    ["--case nosuch", "no case of that name; one of D8, odd.*, or FIELD=VALUE as in D=8"],
     ["--case ''", "no case of that name"],
     ["--case", "--case: needs a value"],
     ["--variant fast", "no such variant; one of right, slow, bug"],
@@ -631,10 +664,14 @@ for my $wrong (
     ["--reps 1e3", "--reps 1e3: a whole number"],
     ["--by-line", "this program counts nothing; `make step-99 count ARGS=--by-line` makes one"],
     ["--launches $dir/none/x", "No such file or directory"],
-    ["--fast", "--fast: no such option"],
+    ["--lits", "--lits: no such option; --list is one"],
+    ["--nonsense", "--nonsense: no such option; --help lists all"],
+    ["--cases D8", "--cases: no such option; --case is one"],
+    ["-case D8", "-case: no such option; --case is one"],
+    ["case D8", "case: not an option; options begin with --, as --case"],
     ["-x", "-x: no such option"],
-    ["D=8", "D=8: not an option"],
-    ["--json=yes", "--json=yes: no such option, or one that takes no value"],
+    ["D=8", "D=8: not an option; options begin with --, as --case D=8"],
+    ["--json=yes", "--json=yes: --json takes no value"],
     ["--map $dir/none/x", "No such file or directory"],
     ["--model $dir/x", "--model $dir/x: this program reads no model; leave it out"],
 ) {

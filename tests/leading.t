@@ -76,7 +76,7 @@ says(qr/\Awork\/98-tiny\.cu:16: make two nothing\n  hint 1/, "hint: and where it
 fresh_start();
 in_tree("make step-98 hint ARGS=third");
 is($r{code}, 2, "hint: of none");
-is((errors($r{err}))[0], "hint: \"third\" is no exercise of step 98: first, second are", "hint: says which there are");
+is((errors($r{err}))[0], "hint: \"third\" is no exercise of step 98: ARGS=NAME takes one of first, second", "hint: says which there are");
 
 # --- try, and what list says of it ----------------------------------------------------------------------------
 in_tree("make step-98 try BACKEND=cpu");

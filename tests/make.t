@@ -113,6 +113,31 @@ is($r{code}, 0, "77 does not fail make");
 like($r{out}, qr/^step-03: passed over, it cannot run here$/m, "it is said");
 like($r{out}, qr/step-02 line 4/, "and the other step runs");
 
+# Behind a step that ran: where to read of it, and what to type next.
+my $further = qr/^read: |^next: /m;
+unlike($r{out}, qr/^next: .*step-03/m, "behind a step that is passed over there is nothing");
+spew("$tree/chapters/07-two.md", "# Two\n\n::: {.step step=\"02\"}\n## Twice\n:::\n");
+%r = in_tree("make step-02 run BACKEND=cpu");
+is($r{out} =~ s/.*line 4\n//sr, "\nread: chapters/07-two.md, line 3 (make book makes pages)\n"
+    . "next: make step-02 predict, make step-02 count, make step-02 check\n", "run ends with where to read and what is next");
+%r = in_tree("make step-03 step-02 run BACKEND=cpu");
+is(join(" ", sort $r{out} =~ /^next: make (step-\d\d)/mg), "step-02 step-03", "of each step, of two");
+spew("$tree/build/book/html/07-two.html", "");
+spew("$tree/work/predictions.tsv", "02\t1\t-\n");
+spew("$tree/steps/03-code/code.cu", slurp("$tree/steps/03-code/code.cu") . "// solution: a -- a task\n// end solution: a\n");
+%r = in_tree("make step-02 run BACKEND=cpu ARGS=--case");
+like($r{out}, qr/\nread: build\/book\/html\/07-two\.html#step-02\nnext: make step-02 count, make step-02 check\n\z/,
+    "the page where the book is made, and no prediction where there is one");
+%r = in_tree("make step-03 run BACKEND=cpu");
+like($r{out}, qr/\n\nnext: make step-03 count, make step-03 check; make step-03 exercise\n\z/, "no page, no question, but an exercise");
+for (["-s step-02 run", "with -s"], ["step-02 run ARGS=--json", "behind rows"], ["step-03 run ARGS='--code 1'", "where it failed"],
+    ["step-03 run ARGS='--code 77'", "where it cannot run"], ["step-02", "where it is only built"]) {
+    my ($goals, $when) = @$_;
+    %r = in_tree("make $goals BACKEND=cpu");
+    unlike($r{out}, $further, "nothing of that $when");
+}
+in_tree("rm -r work build/book chapters");
+
 # --- Programs that count or check: a cudacc that says how it was called, in place of the compiler ---
 sub stand_in {
     my ($text) = @_;
@@ -153,7 +178,7 @@ is($r{code}, 0, "77 does not");
 like($r{out}, qr/^step-01: passed over, it cannot run here$/m, "and is said");
 in_tree("mkdir -p work && echo >work/01-one.cu");
 %r = in_tree("make -s step-01 try BACKEND=cpu");
-is($r{out}, "try-01, plain: \nmake next goes on; make step-01 solution sets yours beside the step's own\n"
+is($r{out}, "try-01, plain: --verbose\nmake next goes on; make step-01 solution sets yours beside the step's own\n"
     . "step-01 try: right: verified and checked; no counts are recorded of what was run\n",
     "try verifies, then checks, and counts where there is what to compare with");
 for ("--case D8", "--case=D8", "--variant plain") {
@@ -177,14 +202,33 @@ sub refused {
     is($r{out}, "", "make $goals: and does nothing");
 }
 refused("step-09 run", qr/There is no step-09: .*step-01 to step-03.*/);
-refused("step-1", qr/There is no step-1: .*/);
-refused("rnu", qr/There is no command `rnu`: .*\brun\b.*/);
+for ("step-1", "step1", "step_01", "step-01.run", "1", "01", "steps/01-one", "Step-01", "step-01/run") {
+    refused("$_ run", qr/There is no \Q$_\E: write step-01; .*/);
+}
+refused("rnu", qr/There is no command `rnu`: write run; .*\brun\b.*/);
+refused("step-01 Diff", qr/There is no command `Diff`: write diff; .*/);
+refused("tests", qr/There is no command `tests`: write test; .*/);
+refused("bread", qr/There is no command `bread`: the commands are .*/);
+refused("step-01 exercise FORCE", qr/There is no command `FORCE`: it is a setting, write FORCE=VALUE, .*/);
+refused("\"it's\"", qr/There is no command `it's`: .*/);
+refused("step-01 run BAKCEND=cpu", qr/There is no setting BAKCEND: write BACKEND=VALUE; .*/);
+refused("step-01 run args=--list", qr/There is no setting args: write ARGS=VALUE; .*/);
 refused("step-01 run BACKEND=gpu", qr/There is no backend `gpu`: .*BACKEND=cpu.*/);
 refused("step-01 run backend=cpu", qr/There is no setting backend: .*BACKEND.*/);
 refused("step-01 run ARCH=ninety", qr/ARCH=ninety is no architecture: .*/);
 refused("step-01 run CXX=no-such-compiler", qr/CXX=no-such-compiler is no C\+\+ compiler.*/);
 refused("step-01 try", qr{There is no work/01-one\.cu to try: make step-01 exercise writes it});
 refused("try", qr{There is no exercise in work/ to try: .*});
+
+# A line of the command's own, and that of make.
+for (["step-01 diff ARGS=--al", "diff: \"--al\" is no option of it: make step-NN diff, or make step-NN diff ARGS=--all"],
+    ["exactness SEEDS=abc BACKEND=cpu", "exactness: SEEDS=abc: need a whole number above 0, as SEEDS=100"],
+    ["rule ARGS='launches=1 N=(3'", "rule: N=(3: a number is right, or numbers and capital letters with + - * / and ( )"]) {
+    my ($goals, $line) = @$_;
+    %r = in_tree("make -s $goals");
+    is($r{code}, 2, "make $goals: code 2");
+    is_deeply([errors($r{err})], [$line], "make $goals: one line says what is right");
+}
 
 # --- diff, clean ---------------------------------------------------------------------------------
 %r = in_tree("make step-03 diff");

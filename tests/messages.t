@@ -10,7 +10,7 @@ use Workbook;
 
 my %r = run("make messages");
 is("$r{code} $r{err}", "0 ", "make messages ends well");
-for ("- --case …: no case of that name; --list shows them, FIELD=VALUE selects", "| 77 | `KF_CANNOT_RUN` | cannot run here |",
+for ("- --case …: no case of that name; one of …, or FIELD=VALUE as in D=…", "| 77 | `KF_CANNOT_RUN` | cannot run here |",
     "- no input files; --help tells how to call cudacc", "- kernel … returns …; a kernel returns void", "| `mov` | pred |") {
     like($r{out}, qr/^\Q$_\E$/m, $_);
 }

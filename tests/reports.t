@@ -192,15 +192,17 @@ my $check = "sh common/make/reader/check.sh $dir/gpu/step-99";
 %r = run("$check --variant plain --case small --variant=racy", %path, LOG => "$dir/log");
 is($r{code}, 0, "check on a GPU: as predicted") or diag($r{out}, $r{err});
 is($r{out}, "step-99: plain: no findings\nstep-99: racy: 2 findings, shared race as predicted\n"
-    . $found{racecheck} =~ s/^/    /mgr,
+    . $found{racecheck} =~ s/^/    /mgr . "check: 2 findings of 1 rule, as predicted: shared race\n",
     "the clean variants together, and each that is not");
 like(slurp("$dir/log"), qr/^--once --case small --variant racy$/m, "each with its own variant, and the other arguments");
 %r = run($check, %path, LOG => "$dir/log", FINDS => "memcheck");
 is($r{code}, 1, "a finding in a clean variant fails");
 like($r{out}, qr/^step-99: plain: 6 findings\n    out of bounds: /m, "and is shown");
 like($r{out}, qr/^step-99: racy: 8 findings; shared race was predicted, and nothing else$/m, "also beside the predicted one");
+like($r{out}, qr/\ncheck: 14 findings of \d rules: .*out of bounds.*shared race.*\n\z/, "how many in all, of which rules, stands in the last line");
 %r = run($check, %path, LOG => "$dir/log", RACE => "clean");
 is($r{code}, 1, "a race that is not found fails");
+like($r{out}, qr/\ncheck: no findings, NOT as predicted\n\z/, "also in the last line");
 %r = run($check, %path, LOG => "$dir/log", RACE => "clean", NOWHERE => "racy");
 is($r{code}, 0, "unless no case of the variant runs here") or diag($r{out});
 like($r{out}, qr/^step-99: racy: passed over, it runs in no case here$/m, "which is said");

@@ -108,7 +108,10 @@ unlink "$tree/build/log";
 is("$r{code} " . join(" ", sort split /\n/, slurp("$tree/build/log")), "0 $all", "test-all looks at everything");
 like($r{out}, qr/\Atest-all: everything, in about \d+ (?:seconds|minutes) on two cores\n/, "and says how long that takes");
 
-for my $bad (["SEED=x1", "SEED=x1: need a whole number"], ["MINUTES=-3", "MINUTES=-3: need a number above 0"], ["MINUTES=0", "MINUTES=0: need"]) {
+for my $bad (["SEED=x1", "SEED=x1: need a whole number"], ["MINUTES=-3", "MINUTES=-3: need a number above 0"], ["MINUTES=0", "MINUTES=0: need"],
+    ["TESTS=foo", "TESTS=foo: there is no such file; TESTS=tests/make.t is right"],
+    ["TESTS=pages", "TESTS=pages: there is no such file; TESTS=tests/pages.t is right"],
+    ["SHARD=1/4", "SHARD=1/4: a share is one of everything: make test-all SHARD=1/4"]) {
     %r = run("cd '$tree' && make test $bad->[0]");
     is($r{code}, 2, "$bad->[0] is refused");
     like($r{err}, qr/^test: \Q$bad->[1]\E/m, "in one line");

@@ -239,6 +239,12 @@ sub build {
 sub suite {
     my ($command, @tests) = @_;
     my $began = time;
+    for my $test (grep { !-f } @tests) {
+        my ($near) = grep { -f } "tests/$test", "tests/$test.t";
+        die "$command: TESTS=$test: there is no such file; TESTS=" . ($near // "tests/make.t") . " is right\n";
+    }
+    die "test: SHARD=$ENV{SHARD}: a share is one of everything: make test-all SHARD=1/4\n"
+        if $command eq "test" && length($ENV{SHARD} // "");
     make_path("build");
     my %now = map { $_ => digest_of($_) } all_files();
     my ($seed, %passed) = read_passed();

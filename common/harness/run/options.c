@@ -62,6 +62,19 @@ static void known_values(const kf_program *p, const struct field *f, char *text,
     }
 }
 
+/* "D64, odd and 3 more (--list)" */
+static void known_cases(const kf_program *p, char *text, size_t size)
+{
+    enum { MOST_NAMES = 10 };
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < p->n_cases && i < MOST_NAMES; i++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", p->cases[i].name);
+    if (p->n_cases > MOST_NAMES)
+        snprintf(text + length, size - length, " and %d more (--list)", p->n_cases - MOST_NAMES);
+}
+
 static bool whole_number(const char *text, size_t length, unsigned long long *value)
 {
     char digits[32];
@@ -102,6 +115,53 @@ static void match_field(const kf_program *p, const char *argument, const char *t
     }
 }
 
+/* Letters to change, add or leave out, to make one word of the other. */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 32 };
+    int row[MOST + 1], n = (int)strlen(b);
+    if (n > MOST)
+        return MOST;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (; *a; a++) {
+        int last = row[0]++;
+        for (int j = 1; j <= n; j++) {
+            int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1, kept = row[j];
+            row[j] = last + (*a != b[j - 1]) < least ? last + (*a != b[j - 1]) : least;
+            last = kept;
+        }
+    }
+    return row[n];
+}
+
+/* An argument that getopt_long does not take. */
+static void refuse_option(const struct option *known, const char *argument)
+{
+    const char *name = argument + strspn(argument, "-"), *near = NULL;
+    size_t length = strcspn(name, "=");
+    int best = length < 4 ? 2 : 3;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    for (; known->name; known++) {
+        int away = distance(word, known->name);
+        if (away < best) {
+            best = away;
+            near = known->name;
+        }
+    }
+    if (near && best == 0 && strncmp(argument, "--", 2) == 0)
+        kf_die(KF_USAGE, "%s: --%s takes no value; see --help", argument, near);
+    if (argument[0] != '-' && (near || strchr(argument, '=')))
+        kf_die(KF_USAGE, "%s: not an option; options begin with --, as --%s%s", argument,
+               near ? near : "case ", near ? "" : argument);
+    if (argument[0] != '-')
+        kf_die(KF_USAGE, "%s: not an option; options begin with --, see --help", argument);
+    if (near)
+        kf_die(KF_USAGE, "%s: no such option; --%s is one, --help lists all", argument, near);
+    kf_die(KF_USAGE, "%s: no such option; --help lists all", argument);
+}
+
 static void choose_case(const kf_program *p, const char *argument, kf_options *o)
 {
     bool match[KF_MAX_CHOICES], any = false;
@@ -111,8 +171,10 @@ static void choose_case(const kf_program *p, const char *argument, kf_options *o
                 o->case_chosen[i] = o->case_named[i] = true;
                 return;
             }
-        kf_die(KF_USAGE, "--case %s: no case of that name; --list shows them, FIELD=VALUE selects",
-               argument);
+        char known[1024];
+        known_cases(p, known, sizeof known);
+        kf_die(KF_USAGE, "--case %s: no case of that name; one of %s, or FIELD=VALUE as in D=%d",
+               argument, known, p->cases[0].shape.D);
     }
     memset(match, true, sizeof match);
     for (const char *text = argument;;) {
@@ -292,8 +354,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         if (c == ':')
             kf_die(KF_USAGE, "%s: needs a value; see --help", argv[at]);
         if (c == '?')
-            kf_die(KF_USAGE, "%s: no such option, or one that takes no value; see --help",
-                   argv[at < argc ? at : argc - 1]);
+            refuse_option(known, argv[at < argc ? at : argc - 1]);
         if (c >= SINK)
             o->path[c - SINK] = optarg;
         else if (c == 'M')
@@ -318,7 +379,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         }
     }
     if (optind < argc)
-        kf_die(KF_USAGE, "%s: not an option; options begin with --, see --help", argv[optind]);
+        refuse_option(known, argv[optind]);
     if (o->by_line && kf_instrument() != KF_COUNT)
         kf_die(KF_USAGE,
                "--by-line: this program counts nothing; `make step-%.*s count "

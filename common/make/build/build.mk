@@ -360,7 +360,6 @@ $(foreach n,$(selected),$(eval run-$n count-$n: | predict-$n))
 endif
 
 # make sets AS itself, hence `asked`. A quote in a name is refused by new-step.sh like any other character.
-quoted = '$(subst ','\'',$1)'
 new-step:
 	@sh common/make/build/new-step.sh $(call quoted,$(call asked,FROM)) $(call quoted,$(call asked,AS))
 

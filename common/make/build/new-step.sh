@@ -22,7 +22,7 @@ esac
 case $as in
 "") refuse "what is it called? $right" ;;
 [0-9][0-9]-*) ;;
-*) refuse "AS=$as: a number of two digits comes first, as in 46-name" ;;
+*) refuse "AS=$as: a number of two digits and a hyphen come first, as in 46-name" ;;
 esac
 number=${as%%-*} slug=${as#*-}
 case $slug in

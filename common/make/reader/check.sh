@@ -53,7 +53,7 @@ if [ -n "$without" ]; then
     tools=$(echo " $tools " | sed "s/ $without / /")
     echo "$name: without $without, which does not follow its barriers (chapter 16); on a CPU check does"
 fi
-status=0
+status=0 all=0 predicted=0
 
 # run ARGUMENTS: runs the four tools in parallel, and writes their findings to $work/found.
 run() {
@@ -82,6 +82,8 @@ run() {
         fi
     done
     findings=$(wc -l <"$work/found" | tr -d ' ')
+    all=$((all + findings))
+    sed 's/: .*//' "$work/found" >>"$work/rules"
     case $findings in
     0) said="no findings" ;;
     1) said="1 finding" ;;
@@ -121,10 +123,26 @@ while IFS=$tab read -r variant finding; do
     others=$(grep -vc "^$finding:" "$work/found")
     if [ "$findings" -gt 0 ] && [ "$others" -eq 0 ]; then
         echo "$name: $variant: $said, $finding as predicted"
+        predicted=$((predicted + findings))
     else
         echo "$name: $variant: $said; $finding was predicted, and nothing else"
         status=1
     fi
     sed 's/^/    /' "$work/found"
 done <"$work/bugs"
+# The last line, as the CPU backend's check has it.
+rules=$(sort -u "$work/rules" | awk '{ printf "%s%s", (NR > 1 ? ", " : ""), $0 }')
+as=
+if [ $status = 0 ]; then
+    as=", as predicted"
+elif [ $predicted -gt 0 ]; then
+    as=", $predicted of them as predicted"
+fi
+case $all in
+0) echo "check: no findings$([ $status = 0 ] || echo ", NOT as predicted")" ;;
+1) echo "check: 1 finding$as: $rules" ;;
+*)
+    n=$(sort -u "$work/rules" | wc -l | tr -d ' ')
+    echo "check: $all findings of $n rule$([ "$n" = 1 ] || echo s)$as: $rules" ;;
+esac
 exit $status

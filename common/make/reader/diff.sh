@@ -13,6 +13,13 @@
 # --all asks for it.
 set -e
 source=$1 dir=$2 all=$3
+case $all in
+"" | --all) ;;
+*)
+    echo "diff: \"$all\" is no option of it: make step-NN diff, or make step-NN diff ARGS=--all" >&2
+    exit 2
+    ;;
+esac
 
 # story FILE: its lines between the header and the variants that explain, each behind its number in the file.
 story() {

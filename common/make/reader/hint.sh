@@ -29,7 +29,7 @@ chosen=$(awk -F '\t' -v OFS='\t' -v "step=$step" -v "asked=$asked" '
     END { if (best == "") print "none", names; else print at, seen[best] + 0, line }' "$shown" "$work/places" "$work/all")
 case $chosen in
 none*)
-    echo "hint: \"$asked\" is no exercise of step $step: ${chosen#none"$tab"} are" >&2
+    echo "hint: \"$asked\" is no exercise of step $step: ARGS=NAME takes one of ${chosen#none"$tab"}" >&2
     exit 2
     ;;
 esac

@@ -252,6 +252,7 @@ BEGIN {
         if (name in text) fail(ARGV[i] ": " name " is given twice; once is right")
         text[name] = substr(ARGV[i], at + 1)
     }
+    for (name in text) if (name ~ /^[A-Z]$/) value(name) # also those that no word uses
     if (!("m" in text)) text["m"] = 1
     if (!("was" in text)) text["was"] = 0
     if (!("beside" in text)) text["beside"] = 0

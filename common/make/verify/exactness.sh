@@ -5,6 +5,12 @@
 set -eu
 programs=$1 folder=$2 first=$3 last=$4
 shift 4
+case $last in
+*[!0-9]* | 0*)
+    echo "exactness: SEEDS=$last: need a whole number above 0, as SEEDS=100" >&2
+    exit 2
+    ;;
+esac
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/exactness.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -241,7 +241,12 @@ while [ $# -gt 0 ]; do
     -*) unknown "$option" ;;
     *.cu | *.cpp | *.cc | *.cxx | *.c | *.o | *.a | *.so) add_input "$option" ;;
     *)
-        [ -n "$kind" ] || fail "unknown kind of file: $option (need .cu, .cpp, .c, .o or .a, or -x cu in front)"
+        [ -n "$kind" ] || fail "unknown kind of file: $option (need .cu, .cpp, .c, .o or .a, or -x cu in front$(
+            case $option:$run in
+            run:* | count:* | check:*) echo "; the option is --$option" ;;
+            *:?*) echo "; arguments of the program come behind --" ;;
+            esac
+        ))"
         add_input "$option"
         ;;
     esac
