@@ -35,7 +35,7 @@ COMMANDS := help setup clean next list rule new-step messages test test-all lint
 SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
     SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
-# What may be meant by a word, or nothing.
+# The goal or setting that a word may stand for, or nothing.
 quoted = '$(subst ','\'',$1)'
 meant = $(shell sh common/make/reader/meant.sh $(call quoted,$1) $2)
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))

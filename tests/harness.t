@@ -137,7 +137,7 @@ like($r{out}, qr/^  right +graph +cold +25\.00/m, "times are there: 25 us cold")
 like($r{out}, qr/^  slow +graph +warm +40\.00 .* 0\.50x/m, "and ratios");
 
 
-# What comes out as it did before is told once, and a case of which nothing else is said is a row of a table.
+# A prediction that comes out again is printed once, and a case without any other message is a row of a table.
 sub said_of { return scalar(() = $_[0] =~ /^  variant $_[1]: /mg) }
 is(said_of($r{out}, "bug"), 1, "a prediction is told once");
 like($r{out}, qr/\n\nfurther cases, as predicted in the same way; --verbose .*\n  case  variant +status .*\n  odd   right +ok +0 +0 +15 .*\n\ncase big: /,

@@ -7,7 +7,7 @@
 enum { MOST_RULES = 32 };
 static char rule[MOST_RULES][KF_CELL]; /* those that were broken */
 static int n_rules, findings, as_predicted, missing;
-static bool told[KF_MAX_CHOICES]; /* of the variant: what it breaks, or that no checker sees it */
+static bool printed[KF_MAX_CHOICES]; /* the variant's findings, or that no checker sees it */
 
 /* The rule of a line, which begins with its name. */
 static void note_rule(const char *line)
@@ -27,7 +27,7 @@ bool kf_judge_findings(kf_session *s, const kf_run *run, int v, int64_t wrong)
     const char *must = variant->finding;
     kf_findings found = kf_take_findings(must);
     bool right = must ? found.of_class > 0 && found.all == found.of_class : found.all == 0;
-    bool shortly = right && told[v] && !s->options.verbose;
+    bool shortly = right && printed[v] && !s->options.verbose;
     findings += found.all;
     as_predicted += right ? found.all : 0;
     if (found.all > 0 && !shortly)
@@ -48,7 +48,7 @@ bool kf_judge_findings(kf_session *s, const kf_run *run, int v, int64_t wrong)
     else if (variant->predicted && found.all == 0 && wrong > 0 && !shortly)
         kf_say("  variant %s (%s): values wrong, accesses right: no checker sees it\n",
                variant->name, variant->about);
-    told[v] |= right && (found.all > 0 || wrong > 0);
+    printed[v] |= right && (found.all > 0 || wrong > 0);
     missing += !right && must && found.of_class == 0;
     free(found.text);
     return right;

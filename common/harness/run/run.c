@@ -100,10 +100,11 @@ static void print_table(kf_session *s, const kf_row *rows, int n)
     }
     kf_heading("");
     if (!s->in_table)
-        kf_say(s->told && !s->said_how ? "\nfurther cases, as predicted in the same way; --verbose "
-                                         "explains each, --case NAME one\n"
-                                       : "\n");
-    s->said_how |= s->told;
+        kf_say(s->explained && !s->said_how
+                   ? "\nfurther cases, as predicted in the same way; --verbose "
+                     "explains each, --case NAME one\n"
+                   : "\n");
+    s->said_how |= s->explained;
     kf_table_go_on(s->program, rows, n, !s->in_table);
     s->in_table = true;
 }

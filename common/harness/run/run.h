@@ -53,9 +53,9 @@ typedef struct kf_session {
     const char *passed_over[KF_MAX_CHOICES]; /* why a case was not run, or NULL */
     bool moved[KF_MAX_CHOICES];              /* the variant ran with each tensor in other memory */
     bool wrong, could_not_run;
-    bool told;     /* a prediction that came out; it is not told again of other cases */
-    bool said_how; /* to have it told */
-    bool in_table; /* the last case was rows of the table of cases with nothing else to say */
+    bool explained; /* a prediction that came out; for other cases it is not printed again */
+    bool said_how;  /* the option that prints it again has been named */
+    bool in_table;  /* the last case was rows of the table of cases with nothing else to say */
 } kf_session;
 
 /* The result of one variant in a case. */

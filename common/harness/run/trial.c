@@ -136,13 +136,13 @@ static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text
     }
 }
 
-/* What has been told of one case, and comes out in another: predictions that are the same but for
- * their numbers, and variants. */
-static char *told[KF_MAX_CHOICES];
-static int n_told;
-static bool variant_told[KF_MAX_CHOICES];
+/* Predictions that have been printed in full, without their numbers: another case or variant with
+ * the same one is a line or a row. And the variants that have been named so far. */
+static char *explained[KF_MAX_CHOICES];
+static int n_explained;
+static bool named[KF_MAX_CHOICES];
 
-static bool was_told(const char *why, bool wrong)
+static bool was_explained(const char *why, bool wrong)
 {
     char *kind = kf_text("%d%s", wrong, why);
     char *to = kind;
@@ -152,26 +152,26 @@ static bool was_told(const char *why, bool wrong)
         else if (to[-1] != '0')
             *to++ = '0';
     *to = '\0';
-    for (int i = 0; i < n_told; i++)
-        if (strcmp(told[i], kind) == 0) {
+    for (int i = 0; i < n_explained; i++)
+        if (strcmp(explained[i], kind) == 0) {
             free(kind);
             return true;
         }
-    if (n_told < KF_MAX_CHOICES)
-        told[n_told++] = kind;
+    if (n_explained < KF_MAX_CHOICES)
+        explained[n_explained++] = kind;
     else
         free(kind);
     return false;
 }
 
-/* Of a prediction that came out: false if it has to be told in full, as it is the first of its kind
- * or a case or a variant is chosen. A variant is named at least once. */
-static bool tell_shortly(kf_session *s, int v, const char *why, bool wrong)
+/* Of a prediction that came out: false if it has to be printed in full, as it is the first of its
+ * kind or a case or a variant is chosen. A variant is named at least once. */
+static bool is_short(kf_session *s, int v, const char *why, bool wrong)
 {
     const char *name = s->program->variants[v].name;
-    bool of_variant = variant_told[v], known = was_told(why[0] ? why : name, wrong);
-    variant_told[v] = true;
-    s->told = true;
+    bool of_variant = named[v], known = was_explained(why[0] ? why : name, wrong);
+    named[v] = true;
+    s->explained = true;
     if (s->options.verbose || !known)
         return false;
     if (!of_variant)
@@ -201,7 +201,7 @@ static const char *judge(kf_session *s, const kf_run *run, int v, const kf_diagn
     right = right && beyond == 0 && kept && !inexact[0];
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
-    if (right && tell_shortly(s, v, why, wrong > 0))
+    if (right && is_short(s, v, why, wrong > 0))
         return "predicted";
     kf_say("  variant %s%s: %s\n", variant->name, when[trial],
            !right && variant->predicted ? "NOT as predicted"
