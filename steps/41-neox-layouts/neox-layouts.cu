@@ -7,18 +7,16 @@
  *
  * Idea     A kernel that gets an address and a length assumes the rest: contiguous elements of its
  *          own type, a multiple of eight of them, at a multiple of 16 bytes, and a stream on which
- *          its caller waits. The add raw meets tensors for which one of these does not hold. Beside
- *          it are strided, which finds each element by its strides, and checked, which looks at
- *          strides and type first. Then all three in the model, and other-stream, whose adds are
- *          launched in the default stream.
+ *          its caller waits. The add raw meets tensors for which one of these does not hold.
+ *          strided finds each element by its strides, checked looks at strides and type first. Then
+ *          all three in the model, and other-stream, which launches in the default stream.
  * Predict  raw is right where elements lie one after the other. Elsewhere it is wrong by a rule
  *          that gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest is unwritten.
  *          A load at 2 bytes past a multiple of 16 ends a program on a GPU. checked is right
  *          everywhere, and in the model raw is, too. other-stream is right without a graph. Its
  *          graph has no adds, and is faster by the time of these adds in step 39.
  * Outcome  As predicted, but in the shape of Pythia-2.8B the graph without its adds gains more than
- *          predicted. The gain has a narrow spread, as that of a better add would. So the harness
- *          poisons outputs between capture and replay.
+ *          predicted. So the harness poisons outputs between capture and replay.
  */
 #include "a-raw.cuh"
 #include "b-strided.cuh"
