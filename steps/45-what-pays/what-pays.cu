@@ -15,9 +15,8 @@
  *          take at most 1.4 times as long as reading the weights and the cache.
  * Outcome  Below the goal, and the graph saves as the rows say; that it saves nothing is refuted.
  *          An add or a norm less saves more than by the rows, and less than predicted before them.
- *          The pairs save most: we think that our products of one row are faster than the
- *          library's. The one kernel leaves a layer in one stream, where every kernel may begin
- *          early.
+ *          The pairs save most: we think that our products of a row are faster than the library's.
+ *          The one kernel leaves a layer in one stream, where every kernel may begin early.
  */
 #include "a-add-three.cuh"
 #include "b-add-and-norm.cuh"
