@@ -34,7 +34,7 @@ END {
     print "\n## Sources of the steps\n"
     for (i = 1; i <= m; i++) {
         s = steps[i]
-        printf "%s[`%s`](steps/%s.html)", i > 1 ? " ·\n" : "", dir[s], dir[s]
+        printf "%s[`%s`](steps/%s.html)", (i > 1 ? " ·\n" : ""), dir[s], dir[s]
     }
     print ""
 }
