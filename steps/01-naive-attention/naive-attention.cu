@@ -9,9 +9,9 @@
  *          Sq x Sk elements lies between them in device memory.
  * Predict  The matrix has 32 S^2 bytes for 8 heads: that says at which S the device runs out. At
  *          D = 64 rows of k are 256 bytes apart, so the 32 words of a load of k lie in one bank: 32
- *          wavefronts, and one more for q. These 33 cycles are for 32 multiply-adds, which could
- *          take a quarter of a cycle: at most 1.4 % of the limit. Rows of 65 floats (naive-padded)
- *          take 10 cycles in place of 33. A causal mask halves the loop over D in `scores`.
+ *          wavefronts, and one more for q. With the 2 cycles of the weighted sum that is 35 cycles
+ *          for what could take half of a cycle: at most 1.5 % of the limit. Rows of 65 floats
+ *          (naive-padded) take 10 cycles in place of 33. A causal mask halves the work of `scores`.
  * Outcome  Memory is as predicted, to the byte. At S = 16384 the time is a little above the
  *          prediction, and the mask and naive-padded show that the bank conflict of the score
  *          kernel takes most of it. The other two kernels take longer than predicted. See chapter

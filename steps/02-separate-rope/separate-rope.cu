@@ -9,9 +9,9 @@
  *          scores never leaves shared memory. Every fused version has to beat this one.
  * Predict  One launch less saves 0.7 to 1.3 us when a graph replays the launches, and 1.6 to 2.1 us
  *          from a stream. When the host waits for every call, no more than from a stream. At
- *          D = 2048 q, k, v and o have 2 MiB each, and the two RoPE kernels take about 4.5 us.
- * Outcome  Right, except when the host waits for every call: there one launch less saves the most,
- *          because nothing hides the host's time for a launch. See chapter 1.
+ *          D = 2048 q, k, v and o have 2 MiB each, and the two RoPE kernels take at least 3.5 us.
+ * Outcome  Right, except when the host waits for every call: there one launch less saves the most.
+ *          We think: because nothing hides the host's time for a launch. See chapter 1.
  */
 #include "cuda/attention_args.cuh"
 #include "cuda/count.cuh"

@@ -50,7 +50,7 @@ __device__ float reduce_into_warp_0(float v, float *partial)
 // end snippet: bug
 
 // snippet: variants
-typedef reduction<block_tree<false>, block_tree<true>> right;
+typedef reduction<block_tree<false>, block_tree<true>> tree;
 typedef reduction<block_tree<false>, reduce_into_warp_0<join_sum>> bug_in_sum;
 typedef reduction<reduce_into_warp_0<join_max>, block_tree<true>> bug_in_max;
 typedef reduction<reduce_into_warp_0<join_max>, reduce_into_warp_0<join_sum>> bug_in_both;
@@ -173,7 +173,7 @@ static const kf_case cases[] = {
 static const kf_variant variants[] = {
     {.name = "tree",
      .about = "the reduction of step 02",
-     .launch = launch_one_query_attention<right>},
+     .launch = launch_one_query_attention<tree>},
     {.name = "bug-sum",
      .about = "only warp 0 gets the sum",
      .launch = launch_one_query_attention<bug_in_sum>,

@@ -214,12 +214,6 @@ static const kf_question questions[] = {
      .case_name = "D8",
      .variant = "tree",
      .over = "every-warp"},
-    {.text = "At D = 8, how many times as fast as right-inlined, with the loops around its "
-             "reductions inlined, is right, where they are not?",
-     .figure = "median_us",
-     .case_name = "D8",
-     .variant = "right-inlined",
-     .over = "right"},
 };
 
 int main(int argc, char **argv)
