@@ -27,7 +27,6 @@ static __device__ __forceinline__ void let_next_begin()
 }
 // end snippet: dependent
 
-// snippet: launch-early
 // The launch configuration of a kernel that calls wait_for_previous. early: the kernel may begin
 // before the previous one in the stream has ended. bytes: of dynamic shared memory.
 static inline cudaLaunchConfig_t launch_config(bool early, dim3 grid, int threads, size_t bytes,
@@ -46,4 +45,3 @@ static inline cudaLaunchConfig_t launch_config(bool early, dim3 grid, int thread
             .attrs = &attribute,
             .numAttrs = early && major >= 9};
 }
-// end snippet: launch-early

@@ -14,7 +14,8 @@
  *          0.001 is 10.5 in both orders, for an ulp at 10.5 is 1/128; with 0.003 one order gives
  *          10.5 and the other 10.5 + 1/128.
  * Outcome  As predicted. Not predicted: after the last layer regrouped is further off from fp64
- *          than plain. It rounds two sums as large as x, the model's order only one.
+ *          than plain. We think that the cause is that it rounds two sums as large as x, and the
+ *          model's order only one.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"

@@ -12,9 +12,9 @@
  *          64 dependent launches, take 3%: a decode step without adds gains 1.03, a better add
  *          nothing. In the small model a kind's share of time is its share of launches. If the host
  *          is busy 39 us per launch and 18 us more per add, the add loses on the call clock only.
- * Outcome  The two ways agree, with a cold L2. Products take less than predicted, for all others
- *          take much longer than their launches, attention most. In the small model launches are
- *          not alike: the adds take half of their share. Adds and slow host are as predicted.
+ * Outcome  The two ways agree, with a cold L2. The products' share is smaller than predicted, for
+ *          all others take longer than their launches, attention most. In the small model launches
+ *          are not alike: the adds take half of their share. Adds and slow host are as predicted.
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"

@@ -24,7 +24,7 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
     const half *w = m.w + (int64_t)r * m.columns;
     const half *x = of_up ? normed2 : normed1;
     const float bias = __half2float(m.bias[r]);
-    let_next_begin(); // for rung f: if started SERIAL, neither of the two has an effect
+    let_next_begin(); // has an effect in rung f only (together), and so has the wait
     wait_for_previous();
     const float sum = warp_sum(partial_dot(w, x, m.columns, lane * 8, 32 * 8));
     if (lane == 0) {
@@ -101,7 +101,6 @@ static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_
     CUDA_CHECK_LAUNCH();
 }
 
-// snippet: second-pair
 // context [hidden], up [mlp], x [hidden] -> y [hidden] = (down + dense) + x, rounded as before
 // four warps per row, which share both products
 // cost: 2 hidden (hidden + mlp) bytes
@@ -122,7 +121,6 @@ static __global__ void second_pair(const half *context, const half *up, const ha
         y[row] = __hadd(__hadd(mlp, attention), x[row]);
     }
 }
-// end snippet: second-pair
 
 static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
 {

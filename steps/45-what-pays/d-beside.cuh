@@ -1,13 +1,12 @@
 /* d-beside: down runs beside attention, on a second stream.
  *
- * Attention reads little and waits a lot, down reads much: each uses what the other leaves free. A
- * serial layer could not do this, for its MLP waits for attention. Two events per layer fork the
- * streams and join them again. */
+ * Attention has one block per head, which leaves multiprocessors free for down. A serial layer
+ * could not do this, for its MLP waits for attention. Two events per layer fork the streams and
+ * join them again. */
 #pragma once
 
 #include "c-pairs.cuh"
 
-// snippet: beside
 // Block `block` of down_rows' grid: up [mlp] -> mlp [hidden] = down
 static __device__ __forceinline__ void down_of(const half *up, matrix down, half *mlp, int block)
 {
@@ -46,7 +45,6 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
         y[row] = __hadd(__hadd(mlp[row], attention), x[row]);
     }
 }
-// end snippet: beside
 
 static void launch_dense_and_sum(const neox_net *net, int layer, enum start start,
                                  cudaStream_t stream)

@@ -53,7 +53,6 @@ enum { ROW_BLOCKS_AN_SM = 1536 / ROW_THREADS };
 enum { ROW_BLOCKS_AN_SM = 2048 / ROW_THREADS };
 #endif
 
-// snippet: dot-of-four
 // The product of a row and x, by four warps; every thread of the block calls. in_rows: such a row
 // exists. The first lane of the four warps gets the sum. partial: ROW_WARPS floats of the caller's
 // shared memory, for this call alone
@@ -78,7 +77,6 @@ static __device__ __forceinline__ float dot_by_four(const half *w, const half *x
     }
     return sum;
 }
-// end snippet: dot-of-four
 
 /* A matrix and its bias, which is NULL if there is none. */
 typedef struct matrix {
