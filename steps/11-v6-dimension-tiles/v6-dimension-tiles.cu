@@ -33,7 +33,6 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile);
 
-// snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
 // cost: 4 D Sk flops per block, and the rotations; reads k and v once per block;
@@ -54,7 +53,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     const float row_max = score_keys(a, own, query, frequency, score, tile);
     softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
-// end snippet: kernel
 
 // snippet: pairs
 // The D/2 pairs: first those that rotate, (p, p + R/2); then the other dimensions, paired by halves

@@ -12,9 +12,9 @@
  *          With the same tiles separate should be ahead at R = 2048, and behind at R = 128.
  * Outcome  A gain, smaller than predicted; with all threads next to none. Without any rotation
  *          the gain is as predicted: rotations do not dominate. The tiles make V6 faster than
- *          separate. With the same tiles and all threads the two are level at R = 2048, and V6 is
- *          ahead at R = 128. At R = 0 it is slower than without any rotation, with the same
- *          arithmetic: two loops cost that, we think.
+ *          separate: with the same tiles and all threads separate is level with two loops at
+ *          R = 2048, slower than with one, and behind at R = 128. At R = 0 two loops are slower
+ *          than without any rotation, with the same arithmetic: an empty loop costs it, we think.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -375,7 +375,6 @@ static void launch_separate_tiled_all(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// snippet: predict
 // Attention over unrotated keys. The reference rotates keys, so they are rotated back before.
 static void unrotated_reference(kf_run *run)
 {
@@ -424,7 +423,6 @@ static bool unrotated_as_predicted(const kf_run *run, const kf_diagnosis *seen, 
         shows ? "wrong elements" : "none wrong", (long long)seen->wrong, (long long)others);
     return others == 0 && shows == (seen->wrong > 0);
 }
-// end snippet: predict
 
 // "head" is for comparing two counts, and many queries take a CPU long: both are left out.
 static bool explains(const kf_case *c)

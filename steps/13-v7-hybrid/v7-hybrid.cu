@@ -142,7 +142,6 @@ static __device__ __forceinline__ void softmax_times_v_serially(const float *sco
 }
 // end snippet: serial
 
-// snippet: variants
 // V7. A variant overrides what it does in another way.
 struct v7 {
     static const bool ROTATES_QUERY = true;
@@ -186,7 +185,6 @@ struct v7_unfused : v7 {
 struct v7_unfused_two_blocks : v7_unfused {
     static const int BLOCKS = 2;
 };
-// end snippet: variants
 
 template <typename way>
 static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(attention_args a)

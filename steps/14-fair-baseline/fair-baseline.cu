@@ -9,12 +9,12 @@
  *          exponentials once per key, more loads in flight, all threads at work, D split.
  * Predict  At D = 2048. A wait costs 5 us, and there are two. q staged is worth nothing, a launch
  *          less 3.4 us on the clock call, q rotated inside 1 us, loads of 16 bytes 99 us. Then, on
- *          the clock graph: exponentials once at most 8 us, more loads in flight 19, all threads
- *          29, two queries per block at most 15. D split: 8 us in all, and 2 more if the keys are
- *          rotated by a kernel of their own.
- * Outcome  Waits, launch, q rotated inside, wide loads and more loads in flight are about as
- *          predicted: fusion proper is the smallest part of V7's gain. q staged is worth more, we
- *          think because of the machine code. Exponentials and two queries per block gain next to
+ *          the clock graph: exponentials once at most 8 us, all threads 29, two queries per block
+ *          at most 15; more loads in flight are faster. D split: 7 us in all, and 2 more if the
+ *          keys are rotated by a kernel of their own.
+ * Outcome  Launch, q rotated inside and wide loads are about as predicted: fusion proper is the
+ *          smallest part of V7's gain. Waits cost a third more. q staged is worth more, we think
+ *          because of the machine code. Exponentials and two queries per block gain next to
  *          nothing, all threads more than predicted. D split takes as long as one block of each
  *          kernel, more than predicted.
  */
@@ -249,7 +249,6 @@ static void launch_softmax(const kf_run *run, int chunks, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// snippet: launch-split
 template <bool rotate_keys, int COUPLES, int COLUMNS>
 static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
@@ -275,7 +274,6 @@ static void launch_split(const kf_run *run, cudaStream_t stream)
         launch_tiles<rotate_keys, 8, 32>(run, stream);
     }
 }
-// end snippet: launch-split
 
 // --- Tables --------------------------------------------------------------------------------------
 
@@ -298,7 +296,6 @@ static void setup(kf_run *run)
     kf_scratch(run, "partial", "CHSK", KF_F32, partial);
 }
 
-// snippet: variants
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
@@ -365,7 +362,6 @@ static const kf_variant variants[] = {
      .launch = launch_tiles<true, 32, 512>,
      .applies = split_explains},
 };
-// end snippet: variants
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_CALL, KF_WARM}};
 
