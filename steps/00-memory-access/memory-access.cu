@@ -14,9 +14,9 @@
  *          per lane, 1 when all ask for the same element. Wavefronts: the stride in words, and 1
  *          with rows padded by a word. Time on large arrays: all bytes come from device memory
  *          once, so only 32 sectors per request and 32-way conflicts show. float4 changes nothing.
- * Outcome  The counts come out, and the GPU counts the same; both of the slow ways do show. But
- *          float4 is much faster: one load of 4 bytes per thread keeps too few bytes in flight.
- *          Four such loads do as well as one of 16 bytes (four-loads was added to find that out).
+ * Outcome  The counts come out, and the GPU's are equal except one. Both of the slow ways do show.
+ *          But float4 is much faster: one load of 4 bytes per thread, in blocks of 1024, keeps too
+ *          few bytes in flight. Four such loads do as well as one of 16 bytes (four-loads).
  */
 #include "harness/harness.h"
 
@@ -34,14 +34,16 @@ __global__ void coalesced(const float *x, float *y, int n)
 }
 // end snippet: coalesced
 
-// snippet: strided
+// snippet: spread
 // Permutes 0..1023: neighbouring t get places that are `stride` apart, each used once.
 template <int stride>
 __device__ int spread(int t)
 {
     return t % (TILE / stride) * stride + t / (TILE / stride);
 }
+// end snippet: spread
 
+// snippet: strided
 // x [n] -> y [n], the same 1024 elements per block, each copied by another thread
 // cost: 8 bytes per element, no flops; a warp loads and stores 4 x stride sectors, at most 32 each
 template <int stride>
@@ -408,12 +410,12 @@ static const kf_variant variants[] = {
     {.name = "shifted", .about = "the same, one element further on", .launch = launch_shifted},
     {.name = "stride-2", .about = "every second element", .launch = launch_strided<2>},
     {.name = "stride-32",
-     .about = "every 32nd element, within 4 KiB a block",
+     .about = "every 32nd element, within 4 KiB per block",
      .launch = launch_strided<32>},
     {.name = "column-walk",
      .about = "neighbouring lanes a row apart",
      .launch = launch_column_walk},
-    {.name = "float4", .about = "four elements a lane", .launch = launch_four},
+    {.name = "float4", .about = "four elements per lane", .launch = launch_four},
     {.name = "four-loads",
      .about = "four elements per lane, four loads and then four stores",
      .launch = launch_four_loads},

@@ -57,7 +57,7 @@ od -An -v -tu4 "$work/record" | awk '
             if (lane in most && lane + 1 in least && most[lane] >= least[lane + 1])
                 wrong(thread(most_by[lane]) " stores into word " most[lane] " of the tile, " \
                     thread(least_by[lane + 1]) " into word " least[lane + 1] \
-                    ": no row of its own for each lane; lane l of every warp is to store into row l")
+                    ": row " lane " is to lie before row " lane + 1 "; lane l of every warp is to store into row l")
         for (k = 0; k < loads; k++) {
             t = by[READS, k]
             from = stored_by[place[READS, k]]
