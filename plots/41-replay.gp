@@ -2,12 +2,12 @@
 # data: step-41.tsv
 load 'plots/style.gp'
 set xlabel 'a token as a graph, µs'
-set lmargin 14
+set lmargin 17
 set xrange [0:3600]
 set xtics 1000
 set rmargin 2.5
 set yrange [3.6:-0.6]
-set ytics ('strided' 0, 'raw' 1, 'checked' 2, 'other-stream' 3) nomirror textcolor rgb INK font ',12' scale 0
+set ytics ('strided: plain adds' 0, 'raw' 1, 'checked' 2, 'other-stream' 3) nomirror textcolor rgb INK font ',12' scale 0
 unset key
 variants = 'strided raw checked other-stream'
 f = 'step-41.tsv'

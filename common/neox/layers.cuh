@@ -9,7 +9,6 @@
 
 enum { NEOX_THREADS = 256 };
 
-// snippet: embed
 // tokens [positions], embedding [vocab][hidden] -> x [T][hidden]; one block per token
 // cost: 4 bytes per element
 static __global__ void embed(const int *tokens, const int *past, const half *embedding, half *x,
@@ -20,7 +19,6 @@ static __global__ void embed(const int *tokens, const int *past, const half *emb
         x[(int64_t)blockIdx.x * hidden + i] = embedding[token * hidden + i];
     }
 }
-// end snippet: embed
 
 // Rotates the pair (a, b).
 static __device__ inline void rotate_pair(half *a, half *b, float cosine, float sine)
@@ -70,7 +68,6 @@ static __global__ void rotate_and_append(half *qkv, const int *past, const float
 }
 // end snippet: rotate-and-append
 
-// snippet: cached-attention
 enum { LANES_A_KEY = 8, MOST_CHUNKS = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
 
 // Four of a row's elements, from a multiple of 8 bytes on.
@@ -166,9 +163,7 @@ static __global__ void cached_attention(const half *qkv, const int *past, const 
     attend(qkv + row * 3 * D, keys + cache, values + cache, o + row * D,
            *past + (int)blockIdx.y + 1, D, scale);
 }
-// end snippet: cached-attention
 
-// snippet: gelu
 // x Phi(x), with the exact error function; tests/harness.t compares it for all fp16 values.
 static __device__ __forceinline__ half gelu_of(half x)
 {
@@ -184,9 +179,7 @@ static __global__ void gelu(half *x, int64_t count)
         x[i] = gelu_of(x[i]);
     }
 }
-// end snippet: gelu
 
-// snippet: arg-max
 // logits [vocab] of the last token -> next: the index of the largest logit, the first of several.
 // NaNs are ignored. If all are NaN, next is the last index, whose embedding can be read; the
 // comparison of the logits finds the NaNs
@@ -225,7 +218,6 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
         *next = found;
     }
 }
-// end snippet: arg-max
 
 // --- Launchers ----------------------------------------------------------------------------------
 
@@ -388,7 +380,6 @@ static inline void launch_model(const neox_net *net, neox_layer layer, cudaStrea
 }
 // end snippet: model
 
-// snippet: speak
 // tokens [positions], past: appends the chosen token, unless a given one is there; one thread
 static __global__ void advance(int *tokens, int *past, const int *next, int given)
 {
@@ -413,7 +404,6 @@ static inline void launch_speech(const neox_net *net, neox_layer layer, int *tex
     }
     CUDA_CHECK(cudaMemcpyAsync(text, net->tokens, bytes, cudaMemcpyDeviceToDevice, stream));
 }
-// end snippet: speak
 
 /* Runs the case: speech, or one step of the model. */
 static inline void launch_case(const kf_run *run, neox_layer layer, cudaStream_t stream)

@@ -14,8 +14,8 @@
  *          graph clock. 64 adds on the stream clock: 220 us one by one, 47 to 82 us as a graph.
  * Outcome  Right on the graph clock and for 64 adds: a graph saves most of a token's time. On the
  *          stream and call clocks times are longer than predicted, most of all at 512 rows. There
- *          the graph clock shows that the kernel is not the cause. One row costs the same however
- *          it is added.
+ *          the graph clock shows that the kernel is not the cause. One row costs about the same
+ *          however it is added.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"

@@ -10,10 +10,9 @@
 #include <stdio.h>
 
 // snippet: other-stream
-/* The add of log E3 went to the default stream, whichever stream its caller used. That is not
- * noticed while all work goes to the default stream: here the caller's stream stands for it as long
- * as it is not captured. The default stream itself cannot be captured, so a program that captures
- * uses another stream. */
+/* Not capturing: the add goes to the caller's stream, as in log E3, where both used the default
+ * stream. Capturing: the caller uses another stream, because the default stream cannot be captured,
+ * and the add still goes to the default stream. */
 static cudaStream_t stream_of_the_add(cudaStream_t caller)
 {
     enum cudaStreamCaptureStatus status;

@@ -125,7 +125,7 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {.name = "strided",
-     .about = "finds each element by its strides, one per thread",
+     .about = "finds each element by its strides; in the model, the plain adds",
      .launch = launch<strided_add, parallel_layer>},
     {.name = "raw",
      .about = "gets addresses and a length; eight elements per thread",
