@@ -1,4 +1,4 @@
-# alt: How many times as fast as separate the fused versions are, against the number of keys, for one, two and four queries. fused-table is about twice as fast at every length, with one query and with four. fused-per-query is faster at two queries, and near the line of separate at four, on either side of it.
+# alt: How many times as fast as separate the fused versions are, against the number of keys, for one and four queries. fused-table is about twice as fast at every length, with one query and with four. fused-per-query, at four queries, is near the line of separate, on either side of it.
 # data: step-15.tsv
 load 'plots/style.gp'
 set xlabel 'keys (below: version, number of queries)'
@@ -15,7 +15,5 @@ w = ' D=128 R=128 clock=graph l2=cold'
 c = 'Sk ratio ratio_p5 ratio_p95'
 plot rows(f, 'variant=fused-table Sq=1' . w, c) using 1:2:3:4 with yerrorlines ls 1 title 'fused-table, 1', \
      rows(f, 'variant=fused-table Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls 3 title 'fused-table, 4', \
-     rows(f, 'variant=fused-per-query Sq=2' . w, c) using 1:2:3:4 with yerrorlines ls 2 title 'fused-per-query, 2', \
      rows(f, 'variant=fused-per-query Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls FAILED title 'fused-per-query, 4', \
-     rows(f, 'variant=fused-per-query-2 Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls 5 title 'fused-per-query-2, 4', \
      1 with lines ls LIMIT title 'separate'

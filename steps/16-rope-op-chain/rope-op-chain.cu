@@ -13,7 +13,7 @@
  *          (four-each) 1280 us. A single sequence: 21 us, of which ten launches are 13.
  * Outcome  rebuild as predicted. four-each misses by a tenth: its compiled minus sign waits for
  *          each load before the next. A single sequence is refuted: it takes longer. Each kernel
- *          also waits for its loads, in four waves of blocks. That explains a part only.
+ *          also waits for its loads, in up to four waves of blocks. That explains a part only.
  */
 #include "cuda/rope_alone.cuh"
 #include "problems/rope.h"

@@ -8,10 +8,10 @@
  *          the function is inexact. Measure both, apart and together, against fp64, up to position
  *          131071. Then remove them: count the angle in revolutions, drop the whole ones first, and
  *          round last; as two fp32 words, or as a 64-bit integer (rope_angle.cuh).
- * Predict  At position 131071 fp32 is off by at most 0.0078 and fp32-fast by 0.025; the reductions
- *          by 3.1e-7, or 9.8e-7 with __sincosf. Alone, fp32 and integer take 12 us by their 42
- *          instructions per pair, fp32-fast and integer-fast 5.3 us by the special function unit.
- *          Within RoPE memory hides every path that computes.
+ * Predict  At position 131071 fp32 is off by at most 0.0078 and fp32-fast by 0.025; integer by
+ *          1.5e-7, two-word by 2.5e-7, integer-fast by 7.5e-7. Alone, fp32 and integer take 12 us
+ *          by their 42 instructions per pair, fp32-fast and integer-fast 5.3 us by the special
+ *          function unit. Within RoPE memory hides every path that computes.
  * Outcome  Errors as predicted. Alone, integer takes longer than fp32, and integer-fast a little
  *          longer than fp32-fast. Within RoPE everything near is hidden, and the table is the
  *          slowest. Refuted at far positions: there sincosf takes a loop, a warp takes the loop
