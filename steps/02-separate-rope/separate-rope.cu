@@ -21,7 +21,8 @@
 // snippet: rope
 // x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x has row first + i of the tables.
 // One thread per pair, and one per dimension that is not rotated.
-// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair
+// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair. x is loaded again behind
+// the first store, from the L1
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
                          int R)
 {
@@ -34,9 +35,9 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
         // hint: A pair (a, b) whose angle has the cosine c and the sine s becomes
         //     `(a c - b s, b c + a s)`. Pair t has the cosine `cosine[t]` and the sine `sine[t]`.
         //     A t of half or more stands for element t + half, so that t = half is element R.
-        // hint: Declare c and s: y may be x for all the compiler knows, so `sine[t]` behind a store
-        //     is loaded again. Then `y[t] = x[t] * c - x[t + half] * s;` is the first of the two
-        //     lines of a rotated pair. The other case is one assignment.
+        // hint: Declare c and s: y may be the table for all the compiler knows, so `sine[t]` behind
+        //     a store is loaded again, as x is. `y[t] = x[t] * c - x[t + half] * s;` is the first
+        //     of the two lines of a rotated pair. The other case is one assignment.
         if (t < half) {
             const float c = cosine[t];
             const float s = sine[t];
