@@ -1,4 +1,4 @@
-# alt: A waterfall of the time of a decode step at the 2.8B shape on the call clock, from plain, one kernel per operation, to together, all changes in one graph. graph and graph-pairs are the long bars; graph-add3, graph-norm, graph-beside, graph-horizontal and together are shorter. A dashed line is the time to read weights and cache once, a second one is somewhat longer, and the last version ends left of it.
+# alt: A waterfall of the time of a decode step at the 2.8B shape on the call clock, from plain, one kernel per operation, to together, all changes in one graph. graph and graph-pairs are the long bars; graph-add3, graph-norm, graph-beside, graph-horizontal and together are shorter. A dashed line is the limit, a second one is somewhat longer, and the last version ends left of it.
 # data: step-45.tsv
 load 'plots/style.gp'
 ways = 'plain graph graph-add3 graph-norm graph-pairs graph-beside graph-horizontal together'

@@ -13,9 +13,9 @@
  *          the serial layer on. Both write a wrong text. cut: at most half of the sums are wrong,
  *          and x is off by at most about twice as much as in parallel. No letter changes.
  * Outcome  As predicted, except that for a prompt cut's largest error after the last layer is more
- *          than twice that of parallel. Not predicted: one-serial writes good English, and its next
- *          letter is right in the cases decode and prompt. After the last layer fixed is further
- *          off than parallel (step 43).
+ *          than twice that of parallel. Not predicted: one-serial writes English words, and its
+ *          next letter is right in the cases decode and prompt. After the last layer fixed is
+ *          further off than parallel (step 43).
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"

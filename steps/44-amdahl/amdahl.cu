@@ -153,13 +153,13 @@ static void launch_kinds(const kf_run *run, cudaStream_t stream)
 
 // --- The log's figures, and what they give -------------------------------------------------------
 
-// snippet: amdahl
 /* From the log: a decode step with the framework's add and with its own, the time of each add, and
  * the adds per decode step. */
 static const double LOG_PLAIN_US = 13726.0, LOG_OWN_US = 14907.0;
 static const double LOG_PLAIN_ADD_US = 2.3, LOG_OWN_ADD_US = 7.1;
 enum { LOG_ADDS = 64, LOG_LAYERS = 32 };
 
+// snippet: amdahl
 /* A part of the time, `share` of 1, becomes `times` as fast, or costs nothing if times is INFINITY.
  * Returns how many times as fast the whole becomes (Amdahl 1967). */
 static double gain(double share, double times)

@@ -11,11 +11,11 @@
  *          kernels that begin before the one in front has ended. And each as a CUDA graph.
  * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with pairs.
  *          By the rows of the ceilings a launch less is 0.74 us in a graph, and a graph saves 0.86
- *          us per kernel. The goal for all together: at most 1.4 times the time to read the weights
- *          and the cache.
+ *          us per kernel. The goal for all together: at most 1.4 times the limit, weights and cache
+ *          at the rate of a copy.
  * Outcome  The goal is met, and the graph saves as the rows say. An add or a norm less saves more:
- *          each takes longer than a kernel of one thread. The pairs save most: we think that our
- *          products of a row are faster than the library's.
+ *          each takes longer than a kernel of one thread, we think. The pairs save most, we think
+ *          because our products of a row are faster than the library's.
  *          The one kernel leaves a layer in one stream, where every kernel may begin early.
  */
 #include "a-add-three.cuh"
