@@ -1,4 +1,4 @@
-# alt: How many times as fast as separate each version of step 05 is, against D. v1 lies above 1 up to D = 32, at 1 at D = 80, below it at the other D, and lowest at D = 2048. At D = 64 and from D = 128 on v1-padded and, more so, v1-by-pair lie above v1, and from D = 128 on still below 1. At D = 64 v1-by-pair stands just above 1. Up to D = 32 and at D = 80 both are slower than v1.
+# alt: How many times as fast as separate each version of step 05 is, against D. v1 lies above 1 up to D = 32, at 1 at D = 80, below it at the other D, and lowest at D = 2048. At D = 64 and from D = 128 on v1-padded and, more so, v1-by-pair lie above v1, and from D = 128 on still below 1. At D = 64 v1-by-pair stands just above 1. Up to D = 32 and at D = 80 both are slower than v1. v1-by-row lies below v1 at every D, most at D = 8.
 # data: step-05.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D = R'
@@ -17,4 +17,5 @@ full = " | awk '$1 == $2'"
 plot rows(f, 'variant=v1-by-pair' . w, c) . full using 1:3:4:5 with yerrorlines ls 4 title 'v1-by-pair', \
      rows(f, 'variant=v1-padded' . w, c) . full using 1:3:4:5 with yerrorlines ls 2 title 'v1-padded', \
      rows(f, 'variant=v1' . w, c) . full using 1:3:4:5 with yerrorlines ls FAILED title 'v1', \
+     rows(f, 'variant=v1-by-row' . w, c) . full using 1:3:4:5 with yerrorlines ls 5 title 'v1-by-row', \
      rows(f, 'variant=separate' . w, c) . full using 1:3 with lines ls LIMIT title 'separate'

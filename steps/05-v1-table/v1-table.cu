@@ -14,8 +14,7 @@
  *          from D = 64 on, except at D = 80, where 8 lanes share a bank.
  * Outcome  As predicted, except at D = 80, where the two are level. Most of the cost at D = 2048 is
  *          bank conflicts in the L1 cache: one unused float per row of the table takes it away
- *          (v1-padded). The rest is more than predicted: without conflicts (v1-by-pair) V1 still
- *          loses from D = 80 on.
+ *          (v1-padded). The rest is more than predicted, for no known reason.
  */
 #include "cuda/rope_ladder.cuh" // the baseline, the cases of steps 05 to 13, ladder_main
 

@@ -11,9 +11,9 @@
  *          v1-float4 should be about 3 times as fast as v1. But the attention of separate can have
  *          16-byte loads too. Then the loads of the table cost 32 R cycles, and two launches are
  *          saved: fusion should win below R = 158 with 4 heads, and lose at R = 128 with 32.
- * Outcome  As predicted. v1-float4 wins over separate at every D, but that win belongs to the
- *          loads: separate-float4 has them too and is ahead from D = 512 on, and with 32 heads at
- *          D = 128. Four variants look for the log's small gain by float4, and do not find it.
+ * Outcome  As predicted. v1-float4 wins over separate at every D. From D = 512 on that win belongs
+ *          to the loads: separate-float4 has them too and is ahead, and with 32 heads at D = 128.
+ *          Four variants look for the log's small gain by float4, and do not find it.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -361,8 +361,8 @@ static const kf_variant variants[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "At D = 128 a block of v1 has 780 load requests, 256 of them for the values and 12 for "
-         "its query: how many has a block of v1-float4?",
+         "At D = 128 a block of v1 has 256 load requests for the values, 512 for keys and table, "
+         "and for its query 4 by each of two warps: how many has a block of v1-float4?",
      .figure = "global_ld_requests/blocks",
      .case_name = "D128",
      .variant = "v1-float4"},

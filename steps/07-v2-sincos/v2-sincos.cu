@@ -9,11 +9,11 @@
  * Predict  By the rates of the units the loads of k are then the most work again: 16 cycles per
  *          pair and warp, where the special-function units have 12. If there are always warps to
  *          work for, v2 saves the 16 cycles of the table, and powf costs no time.
- * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and no unit is busy: too few
- *          warps have keys, and each waits for its previous instruction. Without powf and its
- *          division v2 is level with v1-float4. With 32 heads there are more warps, and v2 is
- *          slightly ahead. An angle in fp32 is too far off at position 131027 for any verdict;
- *          v2-integer is not.
+ * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and on average no unit is busy:
+ *          too few warps have keys, and we think that each waits for its previous instruction. With
+ *          the powers handed in v2 is level with v1-float4. With 32 heads there are more warps, and
+ *          v2 is slightly ahead. At position 131027 an angle in fp32 is too far off for any
+ *          verdict; v2-integer is not.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"

@@ -14,9 +14,9 @@
  *          barrier and has eight keys in flight: it should be the fastest at every D.
  * Outcome  Precomputed frequencies gain at every D = R. A key that all threads share: slower than
  *          V3 up to D = 128 and faster from 512 on, as predicted. We think that the cause of the
- *          loss is that one key is in flight (v4-four-keys), and not the barriers (v4-barriers). A
- *          warp per key as the fastest is refuted: at D = 8, 16, 32 and 80 a thread per key is
- *          faster.
+ *          loss is that one key is in flight (v4-four-keys). A barrier itself costs little
+ *          (v4-barriers). A warp per key as the fastest is refuted: at D = 8, 16, 32 and 80 a
+ *          thread per key is faster.
  */
 #include "cuda/attention_rows.cuh"
 #include "cuda/rope_ladder.cuh"
