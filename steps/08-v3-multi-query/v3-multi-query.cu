@@ -14,9 +14,9 @@
  *          rows one after the other. With 64 heads, where V2 fills the device, it should be 2 to 3
  *          times as fast, for then saved rotations are saved time.
  * Outcome  V3 gains nothing with 4 heads. It wins with 64 at D = 512, by as much as is predicted
- *          here (the chapter predicts more, from wavefronts alone). The reason is refuted: separate-4,
- *          which rotates nothing in its loop, gains as much. What counts is that four queries share
- *          the loads of a key.
+ *          here (the chapter predicts more, from wavefronts alone). The reason is refuted:
+ *          separate-4, which rotates nothing in its loop, gains as much. What counts is that four
+ *          queries share the loads of a key.
  */
 #include "cuda/attention_rows.cuh"
 #include "cuda/float4.cuh"
