@@ -51,7 +51,6 @@ static __global__ void attention_unstaged_float4(attention_args a)
     softmax_times_v(score, row_max, own.v, own.o, own.visible, a.D, scratch);
 }
 
-// snippet: synchronise
 // E1's wait between its kernels. In a graph no host can wait.
 static void synchronise(cudaStream_t stream)
 {
@@ -61,7 +60,6 @@ static void synchronise(cudaStream_t stream)
         CUDA_CHECK(cudaStreamSynchronize(stream));
     }
 }
-// end snippet: synchronise
 
 static void launch_log_separate(const kf_run *run, cudaStream_t stream)
 {
