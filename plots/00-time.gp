@@ -15,17 +15,19 @@ ways = names(f, w, 'variant')
 last = words(ways) - 1
 set yrange [last + 0.6:-0.6]
 got(i) = rows(f, w . ' variant=' . word(ways, i), 'limit_pct')
-# Cycles of memory for a warp's 256 bytes. 64 wavefronts take 64 cycles.
+# Cycles of memory for a warp's 256 bytes, and wavefronts of those that need more.
 of_memory = 256 / (1e6 * ceiling('copy_tbps') / ceiling('sms') / ceiling('clock_mhz'))
-is_slow(v) = v eq 'stride-32' || v eq 'column-walk' || v eq 'shared-32'
+slow(v) = v eq 'shared-32' ? 66 : v eq 'stride-32' || v eq 'column-walk' ? 64 : 0
+predicted(v) = slow(v) ? 100 * of_memory / slow(v) : 100
+label(x, at) = x < at && at - x < 15 ? at : x # right of the line where it would cross the number
 do for [i = 1:words(ways)] {
     set ytics add (word(ways, i) i - 1)
-    at = is_slow(word(ways, i)) ? 100 * of_memory / 64 : 100
+    at = predicted(word(ways, i))
     set arrow i from at, i - 1.45 to at, i - 0.55 nohead ls LIMIT front
 }
 plot for [i = 1:words(ways)] got(i) \
          using ($1/2):(i-1):($1/2):(0.3) with boxxyerror lc rgb GOOD notitle, \
      for [i = 1:words(ways)] got(i) \
-         using ($1):(i-1):(sprintf('%.0f', $1)) with labels left offset 0.4, 0 textcolor rgb INK notitle, \
+         using (label($1, predicted(word(ways, i)))):(i-1):(sprintf('%.0f', $1)) with labels left offset 0.4, 0 textcolor rgb INK notitle, \
      keyentry with boxes lc rgb GOOD title 'measured', \
      keyentry with lines ls LIMIT title 'predicted'

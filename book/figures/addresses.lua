@@ -126,8 +126,8 @@ return {
         part.]],
     try = figure.prose [[
         Begin at a stride of 1 and go up. When does the warp touch 32 sectors, and when does it
-        need 32 wavefronts? Compare strides 31, 32 and 33: global memory does not care, shared
-        memory does. Then set stride and start to 1: one sector more, but no wavefront more.
+        need 32 wavefronts? Compare strides 31, 32 and 33: the sectors are 32 each time, the
+        wavefronts are not. Then set stride and start to 1: one sector more, but no wavefront more.
         With 16 bytes per element a stride of 1 takes 16 sectors and 4 wavefronts, four times as
         many for four times the bytes.]],
     width = 340, height = BARS + 22,

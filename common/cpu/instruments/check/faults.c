@@ -316,7 +316,7 @@ void trace_fewer(struct worker *w)
     char text[1000];
     snprintf(text, sizeof text,
              "%d of the block's %d threads come%s to the barrier at %s:%d, the others have ended: "
-             "since Volta it waits for none of those, and CUDA promises it only where all come",
+             "it waits for none of those, but CUDA's guide says so only since Volta",
              w->live, w->size, w->live == 1 ? "s" : "", t->file, t->line);
     const struct side side = {READ, 0, (int)w->now, order.block};
     finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
