@@ -190,8 +190,8 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
     __shared__ int found;
     float largest = -INFINITY;
     int mine = vocab;
-    // Eight loads at a time: the block is alone on the device, and would otherwise wait for each
-    // load in turn.
+    // Eight loads at a time: the block is alone on the device, and would otherwise wait for one
+    // load after the other.
     for (int first = threadIdx.x; first < vocab; first += 8 * blockDim.x) {
         float logit[8];
 #pragma unroll

@@ -71,8 +71,8 @@ static __device__ __forceinline__ void write_norm(norm_of norm, const norm_eight
 
 // snippet: norm-row
 // Eight elements of a row per thread, in registers; all threads of the block call it -> both norms
-// cost: two reductions over the block. Gains and biases come from device memory, a microsecond
-// away: their loads are in flight while the block reduces.
+// cost: two reductions over the block. Loads of gains and biases are in flight while the block
+// reduces.
 static __device__ __forceinline__ void norm_row(const float *v, bool in_row, norm_of first,
                                                 norm_of second, int64_t at, int column, int hidden)
 {

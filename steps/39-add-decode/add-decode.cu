@@ -12,9 +12,9 @@
  *          0.7 to 1.3 us, and for many rows 1.3 us and the bytes. Stream: 3.4 us, which the host
  *          needs, or what the device needs, whichever is longer. Call: 8.0 us and the time on the
  *          graph clock. 64 adds on the stream clock: 220 us one by one, 47 to 82 us as a graph.
- * Outcome  Right on the graph clock and for 64 adds: a graph saves most of a token's time. On the
- *          stream and call clocks times are longer than predicted, most of all at 512 rows. There
- *          the graph clock shows that the kernel is not the cause. One row costs about the same
+ * Outcome  The predictions hold, except for 512 rows on the stream clock, which take longer. As a
+ *          graph of one kernel, which the host launches in less time, they take what the device
+ *          needs. For 64 adds a graph saves most of a token's time. One row costs about the same
  *          however it is added.
  */
 #include "cuda/exact_half.cuh"

@@ -11,8 +11,8 @@
  *          which counts its calls and gives small tensors to the plain add. called: both adds are
  *          the new kernel. A test counts each kernel's launches in a CUDA graph of one call.
  * Predict  All outputs are right, so no check of outputs finds anything. The test finds 0 launches
- *          of the new kernel in not-called, and 2 per layer in called, where as many plain adds are
- *          gone. In miscounted the wrapper says 2 per layer; the graph says 0 for one token, and 2
+ *          of the new kernel in not-called, and 2 per layer in called, where no plain add is left.
+ *          In miscounted the wrapper says 2 per layer; the graph says 0 for one token, and 2
  *          per layer for a prompt of 48. All take the time of plain, called within 2%: for one row
  *          either add is mostly launch overhead.
  * Outcome  As predicted, in the medians on each clock. Of outputs, times and launches, only the
@@ -83,8 +83,8 @@ static void called_layer(const neox_net *net, int layer, const half *x, half *y,
 // --- The test -----------------------------------------------------------------------------------
 
 // snippet: predict
-// The test that every integration of a kernel must pass: the new kernel is launched `due` times, as
-// many plain adds are gone, no other launch was added or has vanished, and a replay omits nothing.
+// The test that every integration of a kernel must pass: the new kernel is launched `due` times,
+// the plain one for the other adds; no launch was added or has vanished; a replay omits nothing.
 static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, size_t size)
 {
     kf_launch *const before = launch_case<parallel_layer>;

@@ -15,8 +15,8 @@
  *          A load at 2 bytes past a multiple of 16 ends a program on a GPU. checked is right
  *          everywhere, and in the model raw is, too. other-stream is right without a graph. Its
  *          graph has no adds, and is faster by the time of these adds in step 39.
- * Outcome  As predicted, but in the shape of Pythia-2.8B the graph without its adds gains more than
- *          predicted. So the harness poisons outputs between capture and replay.
+ * Outcome  As predicted; in the shape of Pythia-2.8B the graph without its adds gains most. So the
+ *          harness poisons outputs between capture and replay.
  */
 #include "a-raw.cuh"
 #include "b-strided.cuh"
@@ -165,7 +165,8 @@ static const kf_question questions[] = {
      .case_name = "odd-length",
      .variant = "raw"},
     {.text =
-         "In case pythia, on the graph clock, how many times as fast as strided is other-stream?",
+         "In case pythia, other-stream launches the 64 adds in the default stream, so the graph of "
+         "its caller lacks them. On the graph clock, how many times as fast as strided is it?",
      .figure = "ratio",
      .case_name = "pythia",
      .variant = "other-stream"},
