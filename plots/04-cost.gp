@@ -2,7 +2,7 @@
 # data: step-04.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
-set ylabel 'time of tree / time of this'
+set ylabel 'times as fast as tree'
 set logscale x
 set xtics (8, 32, 128, 512, 2048)
 set yrange [0.6:1.1]

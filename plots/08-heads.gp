@@ -2,7 +2,7 @@
 # data: step-08.tsv
 load 'plots/style.gp'
 set xlabel 'heads (D = 512, 64 queries and 64 keys each)'
-set ylabel 'time of separate / time of this'
+set ylabel 'times as fast as separate'
 set logscale x 2
 set xrange [3.4:76]
 set xtics (4, 8, 16, 32, 64)

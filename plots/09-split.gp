@@ -2,7 +2,7 @@
 # data: step-09.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'
-set ylabel 'time of separate / time of this'
+set ylabel 'times as fast as separate'
 set logscale xy
 set xrange [6:2800]
 set xtics (8, 32, 128, 512, 2048)

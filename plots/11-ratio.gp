@@ -2,7 +2,7 @@
 # data: step-10.tsv step-11.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
-set ylabel 'time of separate / time of this'
+set ylabel 'times as fast as separate'
 set logscale x
 set xtics (8, 32, 128, 512, 2048)
 set xrange [6:2700]

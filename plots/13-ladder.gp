@@ -2,7 +2,7 @@
 # data: step-05.tsv step-06.tsv step-09.tsv step-10.tsv step-13.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'
-set ylabel 'time of separate / this'
+set ylabel 'times as fast as separate'
 set logscale xy
 set xtics (8, 32, 128, 512, 2048)
 set yrange [0.12:2.6]

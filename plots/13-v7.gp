@@ -2,7 +2,7 @@
 # data: step-13.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
-set ylabel 'time of separate / this'
+set ylabel 'times as fast as separate'
 set logscale x
 set xtics (128, 512, 2048)
 set xrange [100:2700]
