@@ -22,8 +22,8 @@
 
 // snippet: test-add
 // a, b, c [count], tally [2]: elements tested, and elements of c that are not a + b, rounded once
-// cost: 6 bytes per element. A sum in fp32 that is rounded again is still right: 24 bits are twice
-// 11 and two more.
+// cost: 6 bytes per element. The sum is rounded to fp32 and then to fp16. The result is that of one
+// rounding if the first keeps at least 2 p + 2 bits. fp16 has p = 11 bits, and fp32 keeps 24.
 static __global__ void test_add(const half *a, const half *b, const half *c, int64_t count,
                                 int *tally)
 {

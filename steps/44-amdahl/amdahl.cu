@@ -296,7 +296,6 @@ static int operations_of(const neox_config *c, unsigned kinds)
            (kinds & ADD ? 2 * c->layers : 0) + (kinds & REST ? 2 : 0);
 }
 
-// snippet: left
 /* Which kinds write an array; of the scratch, only arrays that are used here. */
 static const struct {
     const char *name;
@@ -322,7 +321,6 @@ static int64_t left_of(const kf_run *run, const kf_tensor *t, unsigned writers, 
     }
     return t->count - (strcmp(t->name, "qkv") == 0 && kinds & ATTENTION ? rotated : 0);
 }
-// end snippet: left
 
 /* The same, counted. Arrays between operations hold a signalling NaN until they are written, and
  * arithmetic never gives one. */
