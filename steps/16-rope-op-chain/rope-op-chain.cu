@@ -11,7 +11,7 @@
  * Predict  The chain moves 10 N, where N is the bytes of x, in place of 2 N: at most a fifth of the
  *          limit. With one float in flight per thread (rebuild) 1700 to 2400 us, with four
  *          (four-each) 1280 us. A single sequence: 21 us, of which ten launches are 13.
- * Outcome  rebuild as predicted. four-each misses by a tenth: its compiled minus sign waits for
+ * Outcome  rebuild as predicted. four-each takes a tenth longer: its compiled minus sign waits for
  *          each load before the next. A single sequence is refuted: it takes longer. Each kernel
  *          also waits for its loads, in up to four waves of blocks. That explains a part only.
  */
@@ -123,7 +123,6 @@ static void launch_chain(const kf_run *run, const float *cosine, const float *si
 }
 // end snippet: chain
 
-// snippet: tables
 // -> position [S], from first on
 __global__ void make_positions(float *position, int S, int first)
 {
@@ -160,7 +159,6 @@ __global__ void sine_of(const float *angle, float *y, int n)
         y[i] = sinf(angle[i]);
     }
 }
-// end snippet: tables
 
 static void launch_positions(const kf_run *run, cudaStream_t stream)
 {

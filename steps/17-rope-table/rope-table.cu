@@ -10,8 +10,7 @@
  * Predict  Five launches and 25 MB through the L2 go: 9 us. The large tensor: 1.005 times as fast.
  *          A single sequence, whose tables are as large as x: 12 of 21 us are left, 1.8 times as
  *          fast.
- * Outcome  Both factors are near the predicted ones. The time saved is refuted: it is nearly twice
- *          as much.
+ * Outcome  Both factors hold. The time saved is refuted: it is nearly twice as much.
  */
 #include "cuda/rope_op_chain.cuh"
 #include "problems/rope.h"

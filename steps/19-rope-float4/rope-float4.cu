@@ -11,9 +11,9 @@
  *          float by float) reach 98 % of the limit. reuse loads less of the table from the L2,
  *          which is not the limit: no gain. computed (reuse without a table): 98 %, too. With
  *          float4 the layouts cost the same.
- * Outcome  scalar-two and float4 gain alike, and nearly as much. reuse is refuted, it loses to
- *          float4: four sequences pass through the L2 between two uses of a row of the table, not
- *          one, so it is read from memory more often. computed: as predicted. streaming (the L2
+ * Outcome  scalar-two and float4 gain alike, and nearly as much. reuse loses a little to float4:
+ *          four sequences pass through the L2 between two uses of a row of the table, not one, so
+ *          it is read from memory more often. computed: as predicted. streaming (the L2
  *          evicts x and y first) is the fastest with a warm L2, and as fast as float4 with a cold
  *          one, though its table stays in the L2 in both. The layouts cost the same.
  */

@@ -275,13 +275,13 @@ static double last_position(const kf_shape *s)
     return s->pos0 + s->Sk - 1.0;
 }
 
-// snippet: bounds
 /* A number below 1 is rounded to fp32, then to bf16: by half a unit in its last place at most. */
 static double bf16_error(const kf_case *)
 {
     return 0.5 * kf_unit_roundoff(KF_BF16) + 0.5 * U;
 }
 
+// snippet: bounds
 /* The roundings of the frequency and the product. Pair 0 has frequency 1: both exact below 2^24. */
 static double fp32_angle(const kf_case *c)
 {
