@@ -13,8 +13,8 @@
  *          barrier: slower than V3 up to D = 128, faster from 512 on. A warp per key needs no
  *          barrier and has eight keys in flight: it should be the fastest at every D.
  * Outcome  Precomputed frequencies gain at every D = R. A key that all threads share: slower than
- *          V3 up to D = 128 and faster from 512 on, as predicted. We think that the cause of the
- *          loss is that one key is in flight (v4-four-keys). A barrier itself costs little
+ *          V3 up to D = 128 and faster from 512 on, as predicted. We think that it loses
+ *          because 64 keys are added up one after the other. A barrier itself costs little
  *          (v4-barriers). A warp per key as the fastest is refuted: at D = 8, 16, 32 and 80 a
  *          thread per key is faster.
  */
