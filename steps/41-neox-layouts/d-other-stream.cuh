@@ -11,8 +11,8 @@
 
 // snippet: other-stream
 /* Not capturing: the add goes to the caller's stream, as in log E3, where both used the default
- * stream. Capturing: the caller uses another stream, because the default stream cannot be captured,
- * and the add still goes to the default stream. */
+ * stream. Capturing: the default stream cannot be captured, so the caller uses another one. The add
+ * still goes to the default stream: that is the bug. */
 static cudaStream_t stream_of_the_add(cudaStream_t caller)
 {
     enum cudaStreamCaptureStatus status;
