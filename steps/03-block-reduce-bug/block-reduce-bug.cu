@@ -45,7 +45,7 @@ __device__ float reduce_into_warp_0(float v, float *partial)
         v = Join::warp(lane < warps ? partial[lane] : Join::absent());
     }
     __syncthreads(); // partial is free again
-    return v;        // the bug: in seven warps of eight, v is still the warp's own value
+    return v;        // the bug: in seven warps v is still the warp's own value
 }
 // end snippet: bug
 

@@ -49,7 +49,7 @@ __device__ float reduce_and_broadcast(float v, float *partial)
         }
     }
     __syncthreads();
-    v = partial[0]; // the second bug: who keeps partial[0] until every warp has read it?
+    v = partial[0]; // the second bug: is the result still there?
     return v;
 }
 // end snippet: fix
@@ -133,7 +133,6 @@ typedef reduction<reduce_without_race<join_max>, reduce_without_race<join_sum>> 
 typedef reduction<reduce_in_every_warp<join_max>, reduce_in_every_warp<join_sum>> every_warp;
 typedef reduction<block_max, block_sum> block_reduction;
 
-// snippet: predict
 // The race shows if warp 0 runs ahead of the others: in forward order always, in reverse order
 // never. In random order and on hardware it may or may not show; the race explains both outcomes.
 static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -150,7 +149,6 @@ static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char 
              (long long)seen->wrong, (long long)seen->nonfinite);
     return seen->nonfinite == 0 && (!forward || seen->wrong > 0) && (!reverse || seen->wrong == 0);
 }
-// end snippet: predict
 
 // In steep cases scores are far apart, and a sum in place of the maximum makes NaN as well.
 static bool not_steep(const kf_case *c)
