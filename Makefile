@@ -38,24 +38,64 @@ SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORT
 # The goal or setting that a word may stand for, or nothing.
 quoted = '$(subst ','\'',$1)'
 meant = $(shell sh common/make/reader/meant.sh $(call quoted,$1) $2)
-unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
+unknowns := $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS))
+unknown := $(firstword $(unknowns))
+# Options of a step's program that take a value: they are written in ARGS, and with quotes, as they have a blank.
+OPTIONS := case variant seed reps clock
+on_programs := $(filter run count check try,$(MAKECMDGOALS))
+# $(call write,WORDS): ARGS as it should be given.
+write = write ARGS="$(strip $(ARGS) $1)"
 ifneq ($(unknown),)
+ifneq ($(filter $(OPTIONS:%=--%),$(lastword $(ARGS))),)
+$(error ARGS needs quotes: $(call write,$(unknown)))
+else ifneq ($(and $(on_programs),$(filter $(OPTIONS),$(unknown))),)
+$(error There is no command `$(unknown)`: it is an option of the program, \
+$(call write,--$(unknown) $(or $(word 2,$(unknowns)),VALUE)))
+endif
 near := $(call meant,$(unknown),$(NUMBERS:%=step-%) $(COMMANDS) $(SETTINGS:%=%=))
 ifneq ($(filter step-%,$(unknown) $(near)),)
 $(error There is no $(unknown): $(if $(near),write $(near); )the steps are step-$(firstword $(NUMBERS)) \
 to step-$(lastword $(NUMBERS)), see `make help`)
 else ifneq ($(filter %=,$(near)),)
 $(error There is no command `$(unknown)`: it is a setting, write $(near)VALUE, see `make help`)
+else ifeq ($(near)$(if $(on_programs),,none),)
+$(error There is no command `$(unknown)`: if it is a case, $(call write,--case $(unknown)); \
+the commands are in `make help`)
 endif
 $(error There is no command `$(unknown)`: $(if $(near),write $(near); )the commands are $(strip $(COMMANDS)))
 endif
 
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
-unknown := $(firstword $(filter-out $(SETTINGS) BOOK_% -%,$(given)))
+unknowns := $(sort $(filter-out $(SETTINGS) BOOK_% -%,$(given)))
+unknown := $(firstword $(unknowns))
 ifneq ($(unknown),)
 near := $(call meant,$(unknown),$(SETTINGS:%=%=))
+ifneq ($(and $(filter rule,$(MAKECMDGOALS)),$(if $(filter ARGS=,$(near)),,other)),)
+$(error There is no setting $(unknown): what the rule takes stands in ARGS, \
+$(call write,$(foreach v,$(unknowns),$v=$(value $v))))
+else ifneq ($(if $(filter test test-all mutation,$(MAKECMDGOALS)),,$(filter $(OPTIONS),$(unknown))),)
+$(error There is no setting $(unknown): it is an option of the program, $(call write,--$(unknown) $(value $(unknown))))
+endif
 $(error There is no setting $(unknown): $(if $(near),write $(near)VALUE; )the settings are \
 ARGS, BACKEND, ARCH and those in `make help`)
+endif
+
+# Settings that only some commands read. A make that another one calls may get them without need.
+READ_BY_SEED := test test-all mutation
+READ_BY_SEEDS := exactness
+READ_BY_SAMPLE := mutation
+READ_BY_TESTS := test test-all
+READ_BY_MINUTES := test test-all
+READ_BY_SHARD := test test-all
+READ_BY_FROM := next new-step
+READ_BY_AS := new-step
+READ_BY_ARGS := run count check diff try watch hint list rule
+ifeq ($(MAKELEVEL),0)
+unread := $(firstword $(foreach v,$(given),$(if $(READ_BY_$v),$(if $(filter $(READ_BY_$v),$(MAKECMDGOALS)),,$v))))
+ifneq ($(unread),)
+$(error $(unread) is read only by: $(READ_BY_$(unread))$(if $(filter SEED,$(unread)),$(if $(on_programs),; \
+$(call write,--seed $(SEED)))))
+endif
 endif
 
 BACKEND := $(or $(BACKEND),auto)

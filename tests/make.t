@@ -211,6 +211,14 @@ refused("tests", qr/There is no command `tests`: write test; .*/);
 refused("bread", qr/There is no command `bread`: the commands are .*/);
 refused("step-01 exercise FORCE", qr/There is no command `FORCE`: it is a setting, write FORCE=VALUE, .*/);
 refused("\"it's\"", qr/There is no command `it's`: .*/);
+# Options of the program, given without quotes or without ARGS.
+for (["ARGS=--case D128", "--case D128"], ["ARGS=--seed 1", "--seed 1"], ["D128", "--case D128"], ["'case D128'", "--case D128"],
+    ["case=D128", "--case D128"], ["seed=1", "--seed 1"], ["SEED=1", "--seed 1"], ["ARGS='--seed 1' case=D128", "--seed 1 --case D128"]) {
+    refused("step-03 run $_->[0]", qr/(?:There is no|ARGS needs|SEED is read only by).* write ARGS="\Q$_->[1]\E".*/);
+}
+refused("step-01 SHARD=1/2", qr/SHARD is read only by: test test-all/);
+refused("step-01 ARGS=--list", qr/ARGS is read only by: run count .*/);
+refused("test seed=1", qr/There is no setting seed: write SEED=VALUE; .*/);
 refused("step-01 run BAKCEND=cpu", qr/There is no setting BAKCEND: write BACKEND=VALUE; .*/);
 refused("step-01 run args=--list", qr/There is no setting args: write ARGS=VALUE; .*/);
 refused("step-01 run BACKEND=gpu", qr/There is no backend `gpu`: .*BACKEND=cpu.*/);
