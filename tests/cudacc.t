@@ -165,6 +165,20 @@ SKIP: {
     my %r = run("cd $dir && CXX=g++ $cudacc --check -run asks.cu");
     like($r{out} . $r{err}, qr/ past the end of the dynamic part \(0 bytes of shared memory\)/, 'shared memory that the launch has not asked for');
 }
+SKIP: {
+    skip "there is no g++", 11 unless have("g++");
+    for my $kind (qw(check count)) {
+        my $line = "cudacc: built a.out; run it to see what it ${kind}s, or write: cudacc --$kind -run asks.cu\n";
+        for (["--$kind", $line], ["--$kind", $line], ["--$kind -o o", ""], ["--$kind -c", ""]) {
+            my %r = run("cd $dir && CXX=g++ $cudacc $_->[0] asks.cu");
+            is("$r{code} $r{err}", "0 $_->[1]", "cudacc $_->[0]: whether it says that nothing has run yet");
+        }
+        my %r = run("cd $dir && CXX=g++ $cudacc --$kind -run asks.cu");
+        unlike($r{err}, qr/a\.out/, "cudacc --$kind -run: nothing of that");
+    }
+    my %r = run("cd $dir && CXX=g++ $cudacc asks.cu");
+    is("$r{code} $r{out}$r{err}", "0 ", "a plain build says nothing");
+}
 my %told = (
     '--count --check launches.cu' => 'cudacc: --count and --check are for two programs: build each by itself',
     '--count --by-line launches.cu' => 'cudacc: --by-line is an option of steps: ',
