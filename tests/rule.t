@@ -27,6 +27,17 @@ sub term { my ($out, $name) = @_; return $out =~ /^  \Q$name\E .*?(-?[\d.]+) us/
 
 my %r = run("cd '$tree' && make rule");
 like("$r{code} $r{out}", qr/^0 .*what goes.*launches=N.*device=NAME/si, "make rule says what it takes");
+my $help = $r{out};
+for ("--help", "-help", "help") {
+    %r = rule($_);
+    is("$r{code} $r{err}$r{out}", "0 $help", "and so does ARGS=$_");
+}
+%r = run("cd '$tree' && make rule memory=100 launches=1");
+like("$r{code} $r{err}", qr/^2 .* write ARGS="launches=1 memory=100"\.  Stop\.$/, "words without ARGS: how to write them");
+%r = run("cd '$tree' && make rule ARGS=launches=1 memory=100");
+like("$r{code} $r{err}", qr/^2 .* write ARGS="launches=1 memory=100"\.  Stop\.$/, "and without quotes");
+%r = rule("-m=1");
+like($r{err}, qr/^rule: -m=1: there is no -m; launches, /, "an option is told by the rule, and not by awk");
 
 # word => [value, us]: what goes, and what is done.
 my %goes = (launches => [3, 6], memory => ["8e6", 2], read => ["1e7", 2], l2 => ["1e7", 1], "less-exp" => ["32e3", 1],

@@ -334,7 +334,7 @@ list:
 
 # Words may have ( and *.
 rule:
-	@awk -f common/make/reader/rule.awk $(foreach word,$(ARGS),$(call quoted,$(word)))
+	@awk -f common/make/reader/rule.awk -- $(foreach word,$(ARGS),$(call quoted,$(word)))
 
 ifneq ($(filter $(LEADING),$(actions))$(named),)
 ifeq ($(next)$(named),)

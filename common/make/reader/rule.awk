@@ -234,7 +234,7 @@ function changes(   s, low, high, middle, was, is) {
 
 BEGIN {
     define_units()
-    if (ARGC < 2) {
+    if (ARGC < 2 || ARGV[1] ~ /^-*help$/) {
         help()
         exit
     }
