@@ -64,6 +64,10 @@ says(qr/^  step-98 .* not begun$/m, "list: a file that nobody has changed is not
 in_tree("make hint");
 is_said("work/98-tiny.cu:14: make one nothing\n  hint 1 of 2: What is nothing?\n  Of this step's other exercises, ARGS=NAME gives a hint: second\n",
     "hint: the first of what is next, and how to ask for the others");
+in_tree("make solution");
+like($r{err}, qr/^step-98: not begun, so its solution is not shown yet/, "solution: of what is next, too");
+in_tree("make -n predict BACKEND=cpu");
+says(qr/predict\.sh ask 98 /, "predict: and so is what it asks");
 in_tree("make step-98 hint");
 says(qr/  hint 1 of 2: What is nothing\?\n  hint 2 of 2: It is `0`, of course\.\n  Of this/, "hint: and one more");
 in_tree("make step-98 hint");
@@ -128,7 +132,11 @@ in_tree("make step-98 try BACKEND=cpu ARGS='--case small'; make list");
 says(qr/^  step-98 .* right +/m, "list: which a part that is right does not change");
 
 # --- skip, FROM, watch ----------------------------------------------------------------------------------------
-in_tree("make step-97 skip && make list");
+my $progress = slurp("$work/progress.tsv");
+in_tree("make step-98 skip");
+is_deeply([$r{code}, errors($r{err})], [2, "step-98: your exercise is right, so there is nothing to skip; make next goes on"], "skip: not what is right");
+is(slurp("$work/progress.tsv"), $progress, "skip: which stays right");
+in_tree("make skip && make list");
 says(qr/^  step-97 .* skipped\n\n2 of 3 exercises are right, 1 skipped\.$/m, "skip: list says so");
 in_tree("make next");
 says(qr/^2 of 3 exercises are right, after 6 tries\. Skipped: step-97\.\n/m, "next: the last page, when all others are right");
@@ -182,6 +190,16 @@ in_tree("make list");
 says(qr/^Predictions: 3 made, 3 compared, 1 of them within their range; off by 1\.56 times \(median\)\.$/m, "list: how good they are");
 in_tree("echo 9 | make step-98 predict BACKEND=cpu FORCE=1");
 says(qr/answered on .*, and compared, so it stays/, "predict: not again, once it was compared");
+my $kept = slurp("$work/predictions.tsv");
+spew("$work/predictions.tsv", join "", map { my @f = split /\t/; @f[6, 7] = ("-", "-") if $f[0] eq "98"; join "\t", @f } $kept =~ /^(.*\n)/mg);
+my $open = slurp("$work/predictions.tsv");
+in_tree("make step-98 predict BACKEND=cpu FORCE=1 </dev/null");
+isnt($r{code}, 0, "predict FORCE=1: nothing to read is told");
+is(slurp("$work/predictions.tsv"), $open, "predict FORCE=1: and all earlier answers stay");
+in_tree("echo 3 | make step-98 predict BACKEND=cpu FORCE=1");
+is(slurp("$work/predictions.tsv") =~ s/^98\t1\t.*\n//mr, $open =~ s/^98\t1\t.*\n//mr, "predict FORCE=1: those behind the last that was typed, too");
+like(slurp("$work/predictions.tsv"), qr/^98\t1\t[^\t]*\t3\t/m, "predict FORCE=1: which is kept");
+spew("$work/predictions.tsv", $kept);
 in_tree("printf '4\\n' | make step-97 predict BACKEND=cpu");
 in_tree("make step-98 run BACKEND=cpu");
 says(qr/Your predictions:/, "run: shows them");

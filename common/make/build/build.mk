@@ -347,6 +347,8 @@ endif
 $(NUMBERS:%=hint-%): hint-%:
 	@sh common/make/reader/hint.sh $* $(ARGS)
 $(NUMBERS:%=skip-%): skip-%:
+	@[ "$$(sh common/make/reader/states.sh $* | cut -f 9)" != right ] || \
+	    { echo 'step-$*: your exercise is right, so there is nothing to skip; make next goes on' >&2; exit 1; }
 	@sh common/make/reader/record.sh $* skipped && echo 'step-$* is skipped, until you try it'
 $(NUMBERS:%=watch-%): watch-%:
 	+@sh common/make/reader/watch.sh '$(MAKE)' $(if $(named),$*)

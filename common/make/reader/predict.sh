@@ -1,7 +1,7 @@
 #!/bin/sh
 # predict.sh ask STEP PROGRAM [FORCE]: asks the questions that PROGRAM has (--questions), reads an answer a line, and
 #     keeps them in work/predictions.tsv. An empty line leaves a question open. What has been compared stays; FORCE
-#     asks again for what has not.
+#     asks again for what has not, and where nothing is typed any more the earlier answers stay.
 # predict.sh show STEP PROGRAM ROWS: says how far off the answers are: from ROWS, which a run or a count has just
 #     written; without a GPU, of times, from the book's. Says nothing if there is no answer.
 . common/make/reader/exercises.sh
@@ -64,6 +64,8 @@ ask() {
             printf '  > '
             IFS= read -r typed || {
                 printf '\npredict: no answer to question %s, and nothing more to read\n' "$i" >&2
+                # Earlier answers stay, of this question and of those behind it.
+                awk -F '\t' -v "i=$i" '$2 >= i' "$work/old" >>"$work/new"
                 ended=1
                 break 2
             }
