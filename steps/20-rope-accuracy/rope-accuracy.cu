@@ -97,7 +97,7 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 
 // snippet: two-word
 // position below 2^24; frequency = high.x + low.y in revolutions -> revolutions in [-1/2, 1/2]
-// cost: 7 instructions, one of them (rintf) on a unit an eighth as wide
+// cost: 7 instructions, two of them (the conversion and rintf) on a unit an eighth as wide
 static __device__ float two_word_revolutions(int position, float2 frequency)
 {
     float in_revolutions = 0.0f;
