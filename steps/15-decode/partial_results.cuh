@@ -14,9 +14,8 @@ struct partial_result {
 };
 
 // snippet: merge
-// 2^(x - row_max): the probability of score x, or the factor of a partial result that had x
-// subtracted, once row_max is subtracted. If no key was seen, both are minus infinity, and the
-// factor is 0.
+// 2^(x - row_max). If x is a score: its probability. If x is the maximum of a partial result: the
+// factor for its sums. If no key was seen, x and row_max are minus infinity, and the result is 0.
 static __device__ __forceinline__ float exp_difference(float x, float row_max)
 {
     return exp2f(x - (row_max == -INFINITY ? 0.0f : row_max));

@@ -10,10 +10,10 @@
  * Predict  2 N in place of 10 N, the table from the L2, and two floats in flight per thread: table
  *          and fast (54 instructions for 32 pairs) at the limit of 251 us, 8 times as fast as the
  *          chain. computed, with 134 instructions, takes 269 us to issue them.
- * Outcome  2 N, as predicted. table takes a fifth longer: too few bytes in flight. The first
- *          version (unrolled) has even fewer: copies of its loop that never run take registers.
- *          fast and computed are refuted: they have 162 and 174 instructions and lose to table. The
- *          power and the division cost the most.
+ * Outcome  2 N, as predicted. table takes a fifth longer, we think for too few bytes in flight.
+ *          The first version (unrolled) has even fewer: copies of its loop that never run take
+ *          registers. fast and computed are refuted: they have 162 and 174 instructions and lose to
+ *          table. The power and the division cost the most.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_op_chain.cuh"
