@@ -106,7 +106,7 @@ done
 } >"$new/$chapter"
 awk -v number="$number" -v row="| $number $slug | $title |" '
     { line[NR] = $0 }
-    /^\| [0-9][0-9] / && substr($0, 3, 2) < number { after = NR }
+    /^\| [0-9][0-9] [a-z0-9-]+ \|/ && substr($0, 3, 2) < number { after = NR }
     END { for (i = 1; i <= NR; i++) { print line[i]; if (i == after) print row } }' README.md >"$new/README.md"
 
 # --- All at once -------------------------------------------------------------------------------------
