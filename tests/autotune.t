@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # Steps 23, 24, 26 and 33 on a CPU: which candidates take part, and which are refused and why. One that is
 # refused, or left out, by mistake could not be wrong either. And that step 36 goes the way that the tuner's
-# table says.
-# Reads: common plots/data steps/23-flash-autotune steps/24-flash-backward steps/26-one-pass-backward steps/33-small-tiles steps/36-dispatch-by-length
+# table says. And --list of step 11 names the case that none of its variants takes on a CPU.
+# Reads: common plots/data steps/11-v6-dimension-tiles steps/23-flash-autotune steps/24-flash-backward steps/26-one-pass-backward steps/33-small-tiles steps/36-dispatch-by-length
 use strict;
 use warnings;
 use Test::More;
@@ -12,6 +12,8 @@ use Workbook;
 my %r = run("make -s programs BACKEND=cpu");
 is($r{code}, 0, "the CPU backend is built") or BAIL_OUT($r{err});
 chomp(my $cpu = $r{out});
+%r = run("$cpu/step-11 --list");
+like($r{out}, qr/^  D80-R20 .*\(no variant takes it on a CPU\)$/m, "a case that only a GPU takes");
 %r = run("$cpu/step-23 --list");
 my @candidates = ($r{out} =~ s/.*^variants\n//msr) =~ /^  (m\d+-n\d+-w\d+-s\d+) /mg;
 cmp_ok(scalar(@candidates), ">=", 12, "there is a field to choose from");

@@ -179,7 +179,7 @@ like(slurp("$dir/passed-over.tsv"), qr/\tslow\todd\t.*\tskipped\t-\t-\t-\t-\t-\n
 %r = run("TOY_FLOPS=2e8 $toy --variant right");
 unlike($r{out}, qr/skipped, large/, "what does not count takes large cases");
 %r = run("$toy --variant slow --list");
-like($r{out}, qr/^  odd .*\(no variant takes it on a CPU\)$/m, "--list says so too");
+like($r{out}, qr/^  odd .*\(no variant takes it\)$/m, "--list says so too");
 fails("nothing but that", "$toy --variant slow --case D=5 >/dev/null", 2, "nothing ran: every case chosen is skipped");
 
 # --- Rows.
@@ -605,7 +605,7 @@ is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t1\nright\todd\t1
 %r = run("TOY_TUNES=1 $toy --case D8 --launches $dir/launches");
 is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t0\n", "none of what is refused");
 %r = run("$toy --case odd --variant bug --list");
-is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)  (no variant takes it on a CPU)\n"
+is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)  (no variant takes it)\n"
     . "variants\n  bug              half of the outputs NaN  (finding: shared race)\n", "--list shows what is chosen");
 
 # --- Two programs at once.
