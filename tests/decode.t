@@ -57,6 +57,6 @@ like($r{out}, qr/^\d{5} shares are right\n\z/, "shares have each key once, and p
 is($r{code}, 0, "at all sizes of a device") or diag($r{err});
 %r = run("CUDACPU_WORKERS=32 $shares --seed 1");
 is($r{code}, 0, "small cases are right on 32 multiprocessors") or diag($r{out}, $r{err});
-like($r{out}, qr/^case most: .*\n.*\n  separate +ok /m, "also with as many shares as there may be");
+like($r{out}, qr/^  most +separate +ok /m, "also with as many shares as there may be");
 
 done_testing();
