@@ -84,10 +84,11 @@ my $PLANTED = "01";
 sub counts_of_one_load_more {
     my ($number) = @_;
     my $plant = "$dir/plant.cu";
+    my $folder = $source{$number} =~ s{/[^/]*$}{}r; # what lies beside the step
     (my $text = slurp($source{$number})) =~ s{score = dot / sqrtf\(\(float\)D\);}{score = dot / sqrtf((float)D) + 0.0f * q[0];}
         or fail("the line to change is still there");
     spew($plant, $text);
-    my %r = run("common/cpu/cudacc --count -O2 -w -Icommon $plant $programs/harness/*/*.o $programs/problems/*.o -o $dir/plant && "
+    my %r = run("common/cpu/cudacc --count -O2 -w -Icommon -I$folder $plant $programs/harness/*/*.o $programs/problems/*.o -o $dir/plant && "
         . "$dir/plant --seed 1 --case odd --out $dir/plant.tsv");
     is($r{code}, 0, "a step with one load more runs") or diag($r{err});
     isnt(rows_of(slurp("$dir/plant.tsv"), odd => 1), rows_of(slurp("$dir/$number.tsv"), odd => 1), "and its rows differ");
