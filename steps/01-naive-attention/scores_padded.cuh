@@ -1,7 +1,7 @@
 /* scores_padded.cuh: the kernel scores for rows of k that are D + 1 floats apart.
  *
- * Whatever else it does is what scores does. At D = 64 the 32 words of a load of k lie in 32 banks
- * in place of one.
+ * A copy of scores in naive-attention.cu with one other line, that of `key`. At D = 64 the 32 words
+ * of a load of k lie in 32 banks in place of one.
  */
 #pragma once
 
