@@ -18,8 +18,11 @@ my %run = run(($command // 'false') . ' BACKEND=cpu');
 is($run{code}, 0, "$command: runs") or diag($run{err});
 my $printed = $run{out} =~ s/\A(?:(?!backend: ).*\n)*backend: CPU \(asked for\)\n/backend: CPU (no nvcc found)\n/r;
 $printed =~ s/, make step-03 predict|make step-03 predict, //; # not named where a prediction is kept
-# Where the book is built, its page is named.
-$printed =~ s/^read: build\/book\/.*/(?<said>)/m and $sample =~ s/^    read: .*/    (?<said>)/m;
+# Where the book is built, its page is named in place of the line of the chapter.
+my ($chapter) = grep { slurp($_) =~ /^::: \{\.step step=03\}$/m } glob 'chapters/*.md';
+my ($before) = slurp($chapter) =~ /\A(.*?)^::: \{\.step step=03\}$/ms;
+my $line = 1 + ($before =~ tr/\n//);
+$printed =~ s/^read: build\/book\/.*/read: $chapter, line $line (make book makes pages)/m;
 is(($sample // '') =~ s/^    //mgr =~ s/, make step-03 predict|make step-03 predict, //r, $printed, 'and prints what README shows');
 
 my %listed = map { $_ => 1 } $readme =~ /^\| (\d\d-?[\w-]* ?[\w-]+) \|/mg;
