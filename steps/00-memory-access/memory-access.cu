@@ -138,7 +138,7 @@ __global__ void column_walk(const float *x, float *y, int S, int D)
 // end snippet: column-walk
 
 // snippet: broadcast
-// x [n], scale [n / 32], all of it 1 -> y [n]; the lanes of a warp share one element of scale
+// x [n], scale [n / 32] -> y [n], x times scale; the lanes of a warp share one element of scale
 // cost: 8 bytes and 1 flop per element, 4 bytes per scale; a warp loads 4 + 1 sectors, stores 4
 __global__ void broadcast(const float *x, const float *scale, float *y, int n)
 {
@@ -203,7 +203,7 @@ __global__ void padded(const float *x, float *y, int n)
 // end snippet: padded
 
 // snippet: shared-broadcast
-// x [n], scale [n / 32], all of it 1 -> y [n]; the 32 scales of a block go through shared memory
+// x [n], scale [n / 32] -> y [n], x times scale; a block's 32 scales go through shared memory
 // cost: 8 bytes and 1 flop per element, 4 bytes per scale, 1 barrier; 1 wavefront per warp
 __global__ void shared_broadcast(const float *x, const float *scale, float *y, int n)
 {
@@ -242,7 +242,7 @@ __global__ void shared_early(const float *x, const float *scale, float *y, int n
 // --- Launches -----------------------------------------------------------------------------------
 
 struct arrays {
-    const float *x, *scale;
+    const float *x, *part, *scale;
     float *y;
     int S, D, n, blocks;
 };
@@ -251,6 +251,7 @@ static arrays arrays_of(const kf_run *run)
 {
     arrays a;
     a.x = kf_f32(run, "x");
+    a.part = kf_f32(run, "part");
     a.scale = kf_f32(run, "scale");
     a.y = kf_f32(run, "y");
     a.S = run->shape.Sq;
@@ -314,7 +315,7 @@ static void launch_one_by_one(const kf_run *run, cudaStream_t stream)
 static void launch_broadcast(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
-    broadcast<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    broadcast<<<a.blocks, TILE, 0, stream>>>(a.part, a.scale, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -336,14 +337,14 @@ static void launch_padded(const kf_run *run, cudaStream_t stream)
 static void launch_shared_broadcast(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
-    shared_broadcast<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    shared_broadcast<<<a.blocks, TILE, 0, stream>>>(a.part, a.scale, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
 static void launch_shared_early(const kf_run *run, cudaStream_t stream)
 {
     const arrays a = arrays_of(run);
-    shared_early<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    shared_early<<<a.blocks, TILE, 0, stream>>>(a.part, a.scale, a.y, a.n);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -353,10 +354,15 @@ static void setup(kf_run *run)
 {
     const int64_t matrix[] = {run->shape.Sq, run->shape.D};
     const int64_t groups[] = {((int64_t)run->shape.Sq * run->shape.D + 31) / 32};
-    kf_input(run, "x", "SD", KF_F32, matrix);
+    const kf_tensor *x = kf_input(run, "x", "SD", KF_F32, matrix);
     kf_tensor *scale = kf_input(run, "scale", "G", KF_F32, groups);
+    kf_tensor *part = kf_input(run, "part", "SD", KF_F32, matrix);
+    // Powers of two: the quotient and its product with scale are exact, so y is a copy of x.
     for (int64_t i = 0; i < scale->count; i++) {
-        scale->host[i] = 1.0f; // a product with 1 is exact, so y is a copy here too
+        scale->host[i] = (float)(1 << i % 7);
+    }
+    for (int64_t i = 0; i < part->count; i++) {
+        part->host[i] = x->host[i] / scale->host[i / 32];
     }
     kf_output(run, "y", "SD", KF_F32, matrix);
 }
