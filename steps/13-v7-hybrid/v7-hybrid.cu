@@ -105,7 +105,6 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 }
 // end snippet: score-keys
 
-// snippet: launch
 static void launch_v7(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments(run, "q", "k_rotated", run->shape.R);
@@ -113,7 +112,6 @@ static void launch_v7(const kf_run *run, cudaStream_t stream)
     attention_v7<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 // --- Variants that explain -----------------------------------------------------------------------
 

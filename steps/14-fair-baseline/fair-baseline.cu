@@ -37,7 +37,7 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
 // q [H][Sq][D] not rotated, k [H][Sk][D] rotated or not -> partial [chunks][H][Sq][pitch]
 // grid (chunks, tiles of queries x tiles of keys, H), THREADS threads
 // cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums per thread.
-// Each element of q and k is read, and rotated, by one block for every 64 rows of the other
+// Each element of q is read, and rotated, once per 64 keys; each element of k once per 64 queries
 template <int COUPLES, bool rotate_keys>
 __global__ void __launch_bounds__(THREADS, 1)
     partial_scores(const float *q, const float *k, const float *cosine, const float *sine,
@@ -95,9 +95,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // end snippet: partial-scores
 
 // snippet: stage-couples
-// x [S][D] from row `first` on, COUPLES couples from `couple` on -> tile [TILE][2 COUPLES + PAD],
-// first members and then second members, rotated if `rotating` says so. Elements beyond S or D are
-// zero.
+// x [S][D] from row `first` on, COUPLES couples from `couple` on -> tile [TILE][2 COUPLES + PAD].
+// A row of the tile has the first members of all couples, and then the second members. They are
+// rotated if `rotating` is true. Elements beyond S or D are zero.
 // cost: all loads of a thread are in flight before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
