@@ -97,8 +97,8 @@ static __device__ __forceinline__ void rotate_queries(attention_args a, block_ro
 
 // snippet: add-up
 // dot [QUERIES] of each thread, summed over the block -> score [QUERIES][Sk] of key j. partial
-// [2][WARPS][QUERIES] in shared memory: keys use its halves alternately. busy: the number of
-// threads that have a pair.
+// [2][WARPS][QUERIES] in shared memory: key j uses partial[j % 2]. busy: the number of threads that
+// have a pair.
 // cost: 6 shuffles in every warp that is busy, and a barrier
 static __device__ __forceinline__ void add_up(attention_args a, const float *dot, int j, int busy,
                                               float *partial, float *score)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
     //     each of the first QUERIES threads adds up the elements of its query,
     //     `partial[w * QUERIES + threadIdx.x]` for each w < warps, and stores the sum times
     //     a.scale in `score[threadIdx.x * a.Sk + j]`.
-    // A half is overwritten only after the barrier of the next key, when all threads have read it.
+    // Key j + 2 writes here again. The barrier of key j + 1 stands between.
     partial += j % 2 * QUERIES * WARPS;
     if (warp < warps) {
         const float sum = warp_sum_of_four(dot);
