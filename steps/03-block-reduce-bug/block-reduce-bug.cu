@@ -81,7 +81,7 @@ static enum column expect_column(int64_t d, int Sk)
 // end snippet: predict
 
 // snippet: old-check
-// NaN and infinite elements, and how many elements the check counts that came with this bug.
+// Numbers of elements: NaN, infinite, and counted as wrong by the check of the log.
 typedef struct tally {
     int64_t nan, inf, counted;
 } tally;
