@@ -55,13 +55,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 }
 
 // snippet: pairs
-// The D/2 pairs: first those that rotate, (p, p + R/2); then the other dimensions, paired by halves
-// as well, whose angle is 0. member 0 or 1 of pair p -> the dimension
+// Pair p and a member, 0 or 1 -> the dimension of this member. Pairs below R/2 rotate: they are
+// (p, p + R/2). The dimensions from R on form pairs by halves, too. The angle of these pairs is 0.
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
     int d = 0;
-    // solution: pairs -- d becomes the dimension of either member of pair p
+    // solution: pairs -- d becomes the dimension of `member` of pair p
     // hint: If p < half, pair p is made of dimensions p and p + R/2. The D - R dimensions from R
     //     on make the other pairs, which begin with p = half. How far apart are the two members of
     //     one of those?

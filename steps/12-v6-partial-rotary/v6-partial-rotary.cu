@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 }
 
 // same as step 11
-// The D/2 pairs: first those that rotate, (p, p + R/2); then the other dimensions, paired by halves
-// as well, whose angle is 0. member 0 or 1 of pair p -> the dimension
+// Pair p and a member, 0 or 1 -> the dimension of this member. Pairs below R/2 rotate: they are
+// (p, p + R/2). The dimensions from R on form pairs by halves, too. The angle of these pairs is 0.
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
