@@ -7,10 +7,9 @@
  * Idea     Rotate q and k with one small kernel each, then run attention on the rotated copies.
  *          Attention is one kernel now: a block of 256 threads owns one query, and its row of
  *          scores never leaves shared memory. Every fused version has to beat this one.
- * Predict  One launch less saves 0.7 to 1.3 us when a graph replays the launches, and 1.6 to 2.1 us
- *          from a stream. When the host waits for every call, nothing hides its time for a launch:
- *          3.4 us. At D = 2048 q, k, v and o have 2 MiB each, and the two RoPE kernels take at
- *          least 3.5 us.
+ * Predict  One launch less saves 0.7 to 1.3 us when a graph replays the launches, and 1.6 us from a
+ *          stream. When the host waits for every call, nothing hides its time for a launch: 3.4 us.
+ *          At D = 2048 q, k, v and o have 2 MiB each, and the two RoPE kernels take about 3.5 us.
  * Outcome  Right, within a fifth. See chapter 1.
  */
 #include "cuda/attention_args.cuh"
@@ -62,8 +61,9 @@ __global__ void rope(const float *x, const float *cosine, const float *sine, flo
 
 // snippet: tree
 // One value per thread -> the maximum (or the sum) over the block, for every thread. values
-// [THREADS] is shared memory, free before and after the call. Half of the threads add the values of
-// the other half, then a quarter, and so on.
+// [THREADS] is shared memory, free before and after the call. In the first round 128 threads
+// combine their values with the values of 128 more threads. The next round needs 64 threads, and so
+// on.
 // cost: 10 barriers for 256 threads
 template <bool is_sum>
 __device__ float block_tree(float v, float *values)
