@@ -8,14 +8,14 @@
  * Idea     c = a + b at the log's size, [1024, 2560] in fp16: one, two or eight elements per
  *          thread. And the log's other kernel, which adds and norms the sum, against an add and
  *          then a norm.
- * Predict  Warm L2. By bytes and launches, two or eight elements take 3.0 us, and one per thread,
- *          with fewer bytes in flight, 4.1 us. An add and a norm: 5.5 us, in one kernel 3.6 us. By
- *          bytes alone that is 5/4 = 1.25: an add reads two tensors and writes one, a norm reads
- *          and writes one, and the one kernel does not read the sum again.
- * Outcome  The prediction for eight elements holds, all others take longer. The time of one and
- *          two goes with the number of threads and their loads, and a thread lives longer than its
- *          load takes. The one kernel gains as much as predicted, though both times are longer.
- *          PyTorch's add ties with eight.
+ * Predict  Warm L2. By bytes and launches each add takes 3.0 us, an add and then a norm 5.5 us, and
+ *          both in one kernel 3.6 us. By bytes alone the last two differ by 5/4 = 1.25: an add
+ *          reads two tensors and writes one, a norm reads one and writes one, and the one kernel
+ *          does not read the sum again.
+ * Outcome  The prediction for eight elements holds, all others take longer. With one and two
+ *          elements the number of threads and of their loads decides: a wave of blocks takes over
+ *          four times as long as a load. The one kernel gains as much as predicted, though both
+ *          times are longer. PyTorch's add ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
@@ -88,16 +88,16 @@ static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eig
 // end snippet: wide
 
 // snippet: eight
-// a, b [n] -> c [n]. In all three arrays `before` elements stand in front of the first multiple of
-// 16 bytes. From there on a thread adds eight; the elements before, and those left at the end, at
-// most 14 together, are added one per thread.
+// a, b [n] -> c [n]. In each array `before` elements stand in front of the first multiple of 16
+// bytes. From there on each thread adds eight elements, and fewer than eight are left at the end:
+// `after`. The first before + after threads also add one element of the two ends.
 // cost: 6 n bytes, n additions
 __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t eights = (n - before) / 8;
     const int after = (n - before) % 8;
-    // solution: eight -- the eight elements of this thread, and one of those before and after
+    // solution: eight -- the eight elements of this thread, and one element of the two ends
     // hint: A thread has up to two tasks: eight elements from the first multiple of 16 bytes on,
     //     and one of the elements before or after. Can one thread have both? In case 7x293 every
     //     thread of the block has eight elements to add, and single ones are left.

@@ -67,12 +67,12 @@ static void launch(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: graph
-// The launches of a chain as a graph, which the host launches once.
+// Records the launches of a chain as one graph. One launch of the graph runs all its kernels.
 static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t replay = NULL;
-    // solution: graph -- capture the chain on the stream, and make of it what can be launched
+    // solution: graph -- capture the chain on the stream, and make an executable graph of it
     // hint: Launches on a stream that is being captured are recorded and do not run. Which calls of
     //     the CUDA runtime begin a capture, end it with a graph, and make an executable graph of
     //     that one?
@@ -91,10 +91,9 @@ static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
     return replay;
 }
 
-// A graph holds the addresses of its arrays. So it is recorded once, as by a program before its
-// first token, and again only when the arrays have other memory. It must outlive the call, and a
-// launcher has no place to keep it: hence the statics. The launch of a graph cannot be captured: a
-// clock that is capturing gets the launches themselves.
+// A graph contains the addresses of its arrays, so it is recorded again only if the arrays have
+// other memory. The static variables keep the graph from call to call. A graph launch cannot be
+// captured. So while a clock captures the stream, the kernels are launched one by one.
 static void launch_graph(const kf_run *run, cudaStream_t stream)
 {
     static cudaGraphExec_t kept;
