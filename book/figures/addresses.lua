@@ -103,11 +103,11 @@ local function draw(v)
     return svg, words
 end
 
-local heads = text(LEFT, 12, "head", "Words in memory; column: bank in shared memory")
+local heads = text(LEFT, 12, "head", "Words in memory. Left: first byte. Above: bank.")
 for _, bank in ipairs { 0, 8, 16, 24, 31 } do
     heads = heads .. text(LEFT + (bank + 0.5) * WIDE, TOP - 5, "middle soft", bank)
 end
-heads = heads .. text(LEFT - 4, TOP - 5, "end soft", "byte")
+heads = heads .. text(LEFT - 4, TOP - 5, "end soft", "bank")
 local LEGEND = TOP + 32 * HIGH + 14
 local function swatch(class, x)
     return path(class .. " swatch", { figure.across(x, LEGEND - 3, 8) })
