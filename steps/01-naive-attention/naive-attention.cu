@@ -79,7 +79,7 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
     }
     row_max = warp_max(row_max);
 
-    // solution: softmax -- exponentials relative to the largest, over their sum; without keys 0
+    // solution: softmax -- store exp(s - row_max) / its sum over the row; 0 if no key is seen
     // hint: A lane has the scores lane, lane + 32, ... of the row, as in the loop above. The lane
     //     cannot divide before the sum is known. What can it keep in s until then, so that one
     //     exponential per score is enough?

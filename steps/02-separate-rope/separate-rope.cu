@@ -18,8 +18,9 @@
 #include "problems/rope.h"
 
 // snippet: rope
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x has row first + i of the tables.
-// One thread per pair, and one per dimension that is not rotated.
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. The tables have one row for each of P
+// positions. Row i of x is rotated by row first + i of the tables. One thread per pair, and one per
+// dimension that is not rotated.
 // cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair. x is loaded twice: the
 // compiler must assume that the store to y changed it
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
@@ -28,7 +29,7 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
     const int half = R / 2;
     COUNT("row rotations", threadIdx.x == 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
-        // solution: rotate -- load each angle once, rotate (x[t], x[t + half]); copy beyond R
+        // solution: rotate -- load cosine, sine once, rotate (x[t], x[t + half]); copy x from R on
         // hint: t counts the half = R / 2 pairs first, and then the D - R dimensions that are not
         //     rotated. Which element of x does a t of half or more stand for?
         // hint: A pair (a, b) whose angle has the cosine c and the sine s becomes
