@@ -160,8 +160,8 @@ static const double LOG_PLAIN_ADD_US = 2.3, LOG_OWN_ADD_US = 7.1;
 enum { LOG_ADDS = 64, LOG_LAYERS = 32 };
 
 // snippet: amdahl
-/* A part of the time, `share` of 1, becomes `times` as fast, or costs nothing if times is INFINITY.
- * Returns how many times as fast the whole becomes (Amdahl 1967). */
+/* How many times as fast the whole becomes if one part becomes `times` as fast (Amdahl 1967).
+ * share: this part's share of the time before. If times is INFINITY, the part costs nothing. */
 static double gain(double share, double times)
 {
     double whole = NAN;

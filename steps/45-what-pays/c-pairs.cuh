@@ -24,7 +24,8 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
     const half *w = m.w + (int64_t)r * m.columns;
     const half *x = of_up ? normed2 : normed1;
     const float bias = __half2float(m.bias[r]);
-    let_next_begin(); // has an effect in early and together only, and so has the wait
+    // These two calls have an effect only in early and together.
+    let_next_begin();
     wait_for_previous();
     const float sum = warp_sum(partial_dot(w, x, m.columns, lane * 8, 32 * 8));
     if (lane == 0) {
