@@ -45,7 +45,7 @@ __device__ float reduce_into_warp_0(float v, float *partial)
         v = Join::warp(lane < warps ? partial[lane] : Join::absent());
     }
     __syncthreads(); // partial is free again
-    return v;        // the bug: in seven warps v is still the warp's own value
+    return v;        // the bug: seven warps return their own value
 }
 // end snippet: bug
 
@@ -80,7 +80,6 @@ static enum column expect_column(int64_t d, int Sk)
 }
 // end snippet: predict
 
-// snippet: old-check
 // Numbers of elements: NaN, infinite, and counted as wrong by the check of the log.
 typedef struct tally {
     int64_t nan, inf, counted;
@@ -96,14 +95,15 @@ static tally tally_output(const kf_run *run)
     for (int64_t i = 0; i < o->count; i++) {
         seen.nan += isnan(got[i]);
         seen.inf += isinf(got[i]);
-        if (fabsf(got[i] - (float)o->want[i]) > tolerance) { // false if got[i] is NaN
+        // snippet: old-check
+        if (fabsf(got[i] - (float)o->want[i]) > tolerance) { // false for NaN
             seen.counted++;
         }
+        // end snippet: old-check
     }
     free(got);
     return seen;
 }
-// end snippet: old-check
 
 static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size,
                       bool max_is_right)

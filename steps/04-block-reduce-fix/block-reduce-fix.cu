@@ -65,7 +65,7 @@ __device__ float reduce_without_race(float v, float *partial)
     const int warps = blockDim.x / 32;
 
     v = Join::warp(v);
-    // solution: three-barriers -- as in the fix, and the next call may begin at once
+    // solution: three-barriers -- as in the fix, but without its race
     // hint: reduce_and_broadcast is right up to its last read. That line reads `partial[0]`. Which
     //     thread writes to this element in the next call, and what makes that write wait for the
     //     last reader?
