@@ -36,7 +36,8 @@ static __device__ __forceinline__ void rotate_row(const float *x, const float *c
     }
 }
 
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x has row first + i of the tables.
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x is rotated by
+// row first + i of the tables.
 // grid (S, H): step 02's kernel
 // cost: that of rotate_row, once per row
 static __global__ void rope_q(const float *x, const float *cosine, const float *sine, float *y,

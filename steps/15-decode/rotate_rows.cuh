@@ -9,7 +9,8 @@
 #include "problems/rope.h"
 #include "row_chunks.cuh"
 
-// x [H][S][D] -> y, rows begin to S - 1, rotated. Row r of x has row first + r of the tables.
+// x [H][S][D] -> y, rows begin to S - 1, rotated. Row r of x is rotated by
+// row first + r of the tables.
 struct rotation {
     const float *x, *cosine, *sine;
     float *y;
