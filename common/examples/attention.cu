@@ -23,7 +23,7 @@ static float dot(const float *a, const float *b, int n)
 }
 
 // snippet: attention
-// One query sees the first `visible` keys. o is the output, a head vector like q.
+// One query sees the first `visible` keys. The output o is a head vector.
 static void attention(int visible, float *o)
 {
     float largest = -INFINITY, sum = 0;

@@ -13,7 +13,8 @@ static __device__ float2 rotate(float2 x, int position)
 }
 
 // snippet: two-kernels
-// Two kernels: 1 block of KEYS threads, then a block per query with a thread per key.
+// Two kernels. rotate_keys: one block with a thread per key.
+// scores: a block per query with a thread per key.
 __global__ void rotate_keys(const float2 *k, float2 *rotated)
 {
     const int j = threadIdx.x;

@@ -4,11 +4,12 @@
 #include <stdio.h>
 
 // snippet: rotate
-// Rotates x[0 .. R - 1], a part of a query or key of the token at position p.
+// Rotates x[0 .. R - 1] of a query or key of the token at position p.
 static void rotate(float *x, int R, int p)
 {
     for (int i = 0; i < R / 2; i++) {
-        const float angle = (float)p * powf(10000.0F, -2.0F * (float)i / (float)R);
+        const float exponent = -2.0F * (float)i / (float)R;
+        const float angle = (float)p * powf(10000.0F, exponent);
         const float a = x[i], b = x[i + R / 2];
         x[i] = a * cosf(angle) - b * sinf(angle);
         x[i + R / 2] = a * sinf(angle) + b * cosf(angle);
@@ -19,16 +20,16 @@ static void rotate(float *x, int R, int p)
 static void print_rotations(void)
 {
     printf("(1, 1, 0, 0) rotated, R = 4:\n");
-    printf("  p   angle 0    cos    sin   angle 1    cos    sin   rotated\n");
+    printf("p angle 0    cos    sin angle 1    cos    sin  rotated\n");
     for (int p = 0; p < 3; p++) {
         float x[4] = {1, 1, 0, 0};
         rotate(x, 4, p);
-        printf("  %d", p);
+        printf("%d", p);
         for (int i = 0; i < 2; i++) {
             const float angle = (float)p * (i == 0 ? 1.0F : 0.01F);
-            printf("   %7.2f %6.3f %6.3f", angle, cosf(angle), sinf(angle));
+            printf(" %7.2f %6.3f %6.3f", angle, cosf(angle), sinf(angle));
         }
-        printf("   (%.3f, %.3f, %.3f, %.3f)\n", x[0], x[1], x[2], x[3]);
+        printf("  (%.3f, %.3f, %.3f, %.3f)\n", x[0], x[1], x[2], x[3]);
     }
 }
 

@@ -55,14 +55,15 @@ int main(void)
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(seen, device, sizeof seen, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(host, sum, sizeof *sum, cudaMemcpyDeviceToHost));
+    printf("            lane 0  lane 1  lane 2  lane 3  ...  lane 31\n");
     for (int round = 0; round < 6; round++) {
         if (round == 0)
-            printf("at first:    ");
+            printf("at first    ");
         else
-            printf("lane ^ %2d:   ", 32 >> round);
+            printf("lane ^ %2d   ", 32 >> round);
         for (int lane = 0; lane < 4; lane++)
-            printf("lane %d has %3.0f, ", lane, seen[round][lane]);
-        printf("..., lane 31 has %3.0f\n", seen[round][31]);
+            printf("%6.0f  ", seen[round][lane]);
+        printf("...  %7.0f\n", seen[round][31]);
     }
     printf("total of 4 blocks of 8 warps: %.0f\n", host[0]);
     groups<<<1, 32>>>(device);
