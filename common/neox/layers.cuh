@@ -29,7 +29,6 @@ static __device__ inline void rotate_pair(half *a, half *b, float cosine, float 
     *b = __float2half_rn(second * cosine + first * sine);
 }
 
-// snippet: rotate-and-append
 // Dimension d of a head of one token: rotates q in place, writes key and value to their places.
 static __device__ __forceinline__ void rotate_one(half *q, half *key, half *value,
                                                   const float *cosine, const float *sine, int d,
@@ -66,7 +65,6 @@ static __global__ void rotate_and_append(half *qkv, const int *past, const float
                    cosine + angles, sine + angles, i % D, D, R);
     }
 }
-// end snippet: rotate-and-append
 
 enum { LANES_A_KEY = 8, MOST_CHUNKS = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
 
@@ -274,7 +272,6 @@ static inline void launch_cached_attention(const neox_net *net, int layer, cudaS
     CUDA_CHECK_LAUNCH();
 }
 
-// snippet: attention-block
 // normed [T][hidden] -> net->attention [T][hidden]
 static inline void launch_attention(const neox_net *net, int layer, const half *normed,
                                     cudaStream_t stream)
@@ -288,7 +285,6 @@ static inline void launch_attention(const neox_net *net, int layer, const half *
                    neox_weight(net, layer, NEOX_DENSE_BIAS), net->attention, hidden, hidden,
                    stream);
 }
-// end snippet: attention-block
 
 static inline void launch_gelu(const neox_net *net, cudaStream_t stream)
 {
@@ -297,7 +293,6 @@ static inline void launch_gelu(const neox_net *net, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// snippet: mlp-block
 // normed [T][hidden] -> net->mlp [T][hidden]
 static inline void launch_mlp(const neox_net *net, int layer, const half *normed,
                               cudaStream_t stream)
@@ -310,7 +305,6 @@ static inline void launch_mlp(const neox_net *net, int layer, const half *normed
     launch_product(net, net->up, neox_weight(net, layer, NEOX_DOWN),
                    neox_weight(net, layer, NEOX_DOWN_BIAS), net->mlp, hidden, mlp, stream);
 }
-// end snippet: mlp-block
 
 /* The framework's `+`: one kernel, with one thread per element. */
 static inline void launch_add(const neox_net *net, const half *a, const half *b, half *c,
@@ -365,7 +359,7 @@ static inline void launch_output(const neox_net *net, cudaStream_t stream)
 }
 
 // snippet: model
-/* A layer in the form of a step: x -> y, [T][hidden]. */
+/* One layer of the model: x -> y, both [T][hidden]. */
 typedef void (*neox_layer)(const neox_net *net, int layer, const half *x, half *y,
                            cudaStream_t stream);
 

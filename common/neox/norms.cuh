@@ -69,7 +69,6 @@ static __device__ __forceinline__ void write_norm(norm_of norm, const norm_eight
     store_eight(norm.to + at, to_halves(value));
 }
 
-// snippet: norm-row
 // Eight elements of a row per thread, in registers; all threads of the block call it -> both norms
 // cost: two reductions over the block. Loads of gains and biases are in flight while the block
 // reduces.
@@ -106,9 +105,7 @@ static __device__ __forceinline__ void norm_row(const float *v, bool in_row, nor
     write_norm(first, &weights[0], centred, at);
     write_norm(second, &weights[1], centred, at);
 }
-// end snippet: norm-row
 
-// snippet: norms
 // x [T][hidden] -> one norm or two, [T][hidden]; one block per row, eight elements per thread
 // cost: 2 bytes per element, 2 per norm and element, and gains and biases
 static __global__ void norms(const half *x, norm_of first, norm_of second, int hidden)
@@ -121,7 +118,6 @@ static __global__ void norms(const half *x, norm_of first, norm_of second, int h
     }
     norm_row(v, column < hidden, first, second, at, column, hidden);
 }
-// end snippet: norms
 
 static inline int row_threads(const neox_net *net)
 {

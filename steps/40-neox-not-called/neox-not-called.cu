@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// snippet: not-called
 // The layer, copied to be changed: the new add should do the two sums at its end.
 static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
@@ -33,7 +32,6 @@ static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
     launch_add(net, net->mlp, net->attention, net->sum, stream);
     launch_add(net, net->sum, x, y, stream);
 }
-// end snippet: not-called
 
 // snippet: miscounted
 // From this many elements on, eight per thread were faster in the benchmark.
@@ -123,7 +121,6 @@ static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_
     return as_expected && other == 0 && kf_wrong(run, seen) == 0;
 }
 
-// snippet: lie
 // The wrapper's own count is 2 per layer, whichever kernel it launched.
 static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
@@ -138,7 +135,6 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
     snprintf(why, size, "the wrapper counted %d; %s", said, seen_in_graph);
     return as_expected && said == 2 * c.layers && kf_wrong(run, seen) == 0;
 }
-// end snippet: lie
 
 // --- Tables -------------------------------------------------------------------------------------
 

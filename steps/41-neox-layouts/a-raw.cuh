@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 // snippet: raw
-// a, b [n] -> c [n]: addresses that are multiples of 16 bytes, n a multiple of 8, all halves
+// a, b [n] -> c [n]: addresses that are multiples of 16 bytes, n a multiple of 8, all fp16
 // cost: 6 n bytes, n additions
 static __global__ void add_raw(const half *a, const half *b, half *c, int64_t n)
 {
@@ -57,7 +57,6 @@ static bool may_fault(const kf_case *c)
 
 // --- Predictions --------------------------------------------------------------------------------
 
-// snippet: bf16
 /* The same 16 bits, read as the other type. */
 static float read_as_half(__nv_bfloat16 x)
 {
@@ -75,7 +74,6 @@ static float sum_of_misread(float x, float y)
     const float sum = read_as_half(__float2bfloat16_rn(x)) + read_as_half(__float2bfloat16_rn(y));
     return read_as_bf16(__float2half_rn(sum));
 }
-// end snippet: bf16
 
 /* Once: a prediction is made again after each way in which a variant is launched. */
 static void show_bits(void)
@@ -95,7 +93,6 @@ static void show_bits(void)
     shown = true;
 }
 
-// snippet: predict-raw
 /* Predicts that raw adds element k of the memory of a and b to give element k of c, in whole groups
  * of eight. In the model that is right. */
 static bool predict_raw(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -122,7 +119,6 @@ static bool predict_raw(const kf_run *run, const kf_diagnosis *seen, char *why, 
              (long long)seen->unwritten);
     return seen->wrong == wrong && (seen->unwritten == unwritten || !run->poisoned);
 }
-// end snippet: predict-raw
 
 /* On a CPU that reports the misalignment and goes on, the values are right. */
 static bool right_all_the_same(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)

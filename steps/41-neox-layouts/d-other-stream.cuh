@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 // snippet: other-stream
-/* Not capturing: the add goes to the caller's stream, as in log E3, where both used the default
- * stream. Capturing: the default stream cannot be captured, so the caller uses another one. The add
- * still goes to the default stream: that is the bug. */
+/* Outside of a capture the add goes to its caller's stream, which in log E3 is the default stream.
+ * In a capture the caller uses another stream, because the default stream cannot be captured. The
+ * add still goes to the default stream: that is the bug. */
 static cudaStream_t stream_of_the_add(cudaStream_t caller)
 {
     enum cudaStreamCaptureStatus status;
@@ -27,7 +27,6 @@ static void other_stream_add(const view *a, const view *b, const view *c, cudaSt
 }
 // end snippet: other-stream
 
-// snippet: predict-other-stream
 /* Without a graph all is right. The graph lacks every add, so a replay writes no layer's x. The
  * harness also runs it in a graph: then x of the embedding is right, and that of no layer. */
 static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -49,4 +48,3 @@ static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char 
     return (kf_wrong(run, seen) == 0 || as_replayed) && adds == 0 && less == 2 * c.layers &&
            unwritten == due;
 }
-// end snippet: predict-other-stream

@@ -24,7 +24,6 @@ typedef void adder(const view *a, const view *b, const view *c, cudaStream_t str
 
 // --- In the model -------------------------------------------------------------------------------
 
-// snippet: layer-with
 static view activation(const neox_net *net, const half *data)
 {
     return view{(void *)data, KF_F16, net->T, net->c.hidden, net->c.hidden, 1};
@@ -42,7 +41,6 @@ static void layer_with(const neox_net *net, int layer, const half *x, half *y, c
     add(&mlp, &attention, &sum, stream);
     add(&sum, &from, &to, stream);
 }
-// end snippet: layer-with
 
 // --- In a case ----------------------------------------------------------------------------------
 
