@@ -1,4 +1,4 @@
-# alt: Left, the keys of a head, 64 rows of D elements. All 256 threads copy three rows of them, a tile, into shared memory. Right, the tile twice. In v5 threads 0, 1 and 2 each walk along one row, and threads 3 to 255 wait. In v5-all each row is cut into eight parts, and each of the eight warps has one part of every row.
+# alt: Left, the keys of a head, 64 rows of D elements. All 256 threads copy three rows of them, a tile, into shared memory. Right, the tile twice. In v5 threads 0, 1 and 2 each walk along one row, and threads 3 to 255 wait. In v5-all each of the eight warps has an eighth of every row; the drawing shows it as one part.
 # data: none
 drawing = 250
 load 'plots/style.gp'
@@ -29,7 +29,7 @@ do for [r = 0:2] {
 }
 S = 172
 eval say(T, S - 37, 'left', INK, '{/:Bold v5-all: all threads}')
-eval say(T, S - 19, 'left', SOFT, 'warps 0 to 7, a part of each key')
+eval say(T, S - 19, 'left', SOFT, 'an eighth per warp (schematic)')
 do for [r = 0:2] {
     do for [c = 0:7] {
         eval box(T + c * C, S + r * H, C, H, FAINT, GOOD)

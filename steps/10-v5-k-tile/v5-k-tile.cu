@@ -92,12 +92,12 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
     for (int item = threadIdx.x / 32; item < n * segments; item += WARPS) {
         const int r = item / segments;
         const int d = item % segments * 32 * LOADS + lane;
-        // All loads first: copied one by one, each element would wait for memory before the next.
+        // All loads first. A thread that stored each element at once would wait for each load.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             kept[i] = d + 32 * i < D ? k[(int64_t)r * D + d + 32 * i] : 0.0f;
         }
-        // Keeps the compiler from moving a store, which waits, between the loads.
+        // Without this line nvcc puts stores between the loads. A store waits for its value.
         __syncwarp();
         // solution: stage -- store `kept` into row r of the tile
         // hint: The loop above has loaded up to LOADS elements of row r, 32 apart. Which element
@@ -168,7 +168,7 @@ static int beside_tile(attention_args a)
 }
 
 // The number of rows of `stride` floats that fit in a budget of bytes, together with the scratch of
-// the reductions and `beside` floats more.
+// the reductions and with `beside` other floats.
 static tile_plan plan_tile(attention_args a, int budget, int beside, int stride)
 {
     const int fit = (budget / (int)sizeof(float) - THREADS - beside) / stride;
@@ -269,8 +269,8 @@ static __host__ __device__ int chunks_of(int D)
 }
 
 // snippet: all-threads
-// query [D], tile [n][stride], frequency [R/2] -> columns first to first + n - 1 of partial
-// [chunks][Sk]. A warp has one chunk of a key, so all threads have work even on a single row.
+// query [D], tile [n][stride], frequency [R/2] -> n columns of partial [chunks][Sk], from column
+// `first` on. A warp has one chunk of a key, so all threads have work even on a single row.
 static __device__ __forceinline__ void score_chunks(attention_args a, int first, int n, int stride,
                                                     const float *query, const float *frequency,
                                                     float *partial, const float *tile)
@@ -485,8 +485,8 @@ static const kf_case own_cases[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "At D = 128, how many times as many sectors as v5, which copies whole rows of K, does "
-             "a call of separate load?",
+    {.text = "At D = 128, a call of separate loads more sectors than v5, which copies whole rows "
+             "of K. How many times as many?",
      .figure = "global_ld_sectors",
      .case_name = "D128",
      .variant = "separate",

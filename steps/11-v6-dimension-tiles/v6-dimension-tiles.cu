@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 
 // snippet: pairs
 // Pair p and a member, 0 or 1 -> the dimension of this member. Pairs below R/2 rotate: they are
-// (p, p + R/2). The dimensions from R on form pairs by halves, too. The angle of these pairs is 0.
+// (p, p + R/2). From R on the first half of the dimensions pairs with the second half, at angle 0.
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -65,9 +65,9 @@ static __device__ __forceinline__ int dimension_of(int p, int member, int D, int
     // hint: If p < half, pair p is made of dimensions p and p + R/2. The D - R dimensions from R
     //     on make the other pairs, which begin with p = half. How far apart are the two members of
     //     one of those?
-    // hint: The dimensions from R on are paired by halves as well, so their members are
-    //     `(D - R) / 2` apart. The first member of pair half is dimension R, that of pair half + 1
-    //     is R + 1. What has to be added to p?
+    // hint: Each dimension of the first half of these D - R is paired with one of the second half,
+    //     so the members are `(D - R) / 2` apart. The first member of pair half is dimension R, the
+    //     first member of pair half + 1 is R + 1. What has to be added to p?
     // hint: For p < half it is one line, `d = p + member * half;`. For the others the first member
     //     is p - half + R, which is p + half, and the second one is `(D - R) / 2` further.
     if (p < half) {
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
     const int loads = 2 * pairs / 32; // in flight per thread
     float kept[loads];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
-        // All loads first: copied one by one, each element would wait for memory before the next.
+        // All loads first. A thread that stored each element at once would wait for each load.
 #pragma unroll
         for (int i = 0; i < loads; i++) {
             const int c = lane + 32 * i;
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
             kept[i] = c < 2 * width ? k[(int64_t)r * a.D + d] : 0.0f;
         }
-        // Keeps the compiler from moving a store, which waits, between the loads.
+        // Without this line nvcc puts stores between the loads. A store waits for its value.
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < loads; i++) {
@@ -129,7 +129,8 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 // snippet: score-keys
 // query [2][D/2] rotated, frequency [D/2], k [Sk][D] -> score [visible], one key per thread, which
 // rotates it from tile [KEYS][STRIDE] into registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; D/2 sincos, 3 D flops each; 2 barriers per chunk
+// cost: Sk K rotations per block, S Sk per head; per key D/2 sincos and 3 D flops; two barriers
+// per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
@@ -199,7 +200,6 @@ static void launch_v6(const kf_run *run, cudaStream_t stream)
 // The difference from V6: only the size of a chunk; or how it is staged; or all threads have work.
 enum difference { SIZE, ONE_LOAD, ALL_THREADS };
 
-// snippet: copy
 // As stage_keys, but one element at a time: each is stored before the next is loaded.
 static __device__ __forceinline__ void copy_keys(attention_args a, const float *k, float *tile,
                                                  int n, int p0, int width, int stride)
@@ -213,7 +213,6 @@ static __device__ __forceinline__ void copy_keys(attention_args a, const float *
         }
     }
 }
-// end snippet: copy
 
 // As score_keys. If all threads have work, a lane has a key and a warp has every eighth pair of it.
 template <int keys, int pairs, difference by>

@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 
 // same as step 11
 // Pair p and a member, 0 or 1 -> the dimension of this member. Pairs below R/2 rotate: they are
-// (p, p + R/2). The dimensions from R on form pairs by halves, too. The angle of these pairs is 0.
+// (p, p + R/2). From R on the first half of the dimensions pairs with the second half, at angle 0.
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
     const int loads = 2 * pairs / 32; // in flight per thread
     float kept[loads];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
-        // All loads first: copied one by one, each element would wait for memory before the next.
+        // All loads first. A thread that stored each element at once would wait for each load.
 #pragma unroll
         for (int i = 0; i < loads; i++) {
             const int c = lane + 32 * i;
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
             kept[i] = c < 2 * width ? k[(int64_t)r * a.D + d] : 0.0f;
         }
-        // Keeps the compiler from moving a store, which waits, between the loads.
+        // Without this line nvcc puts stores between the loads. A store waits for its value.
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < loads; i++) {
@@ -126,8 +126,8 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 // query [2][D/2], of which R dimensions are rotated, frequency [D/2], k [Sk][D] not rotated ->
 // score [visible], one key per thread, which reads it from tile [KEYS][STRIDE] and rotates it in
 // registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; R/2 sincos and 3 R flops each; two barriers per
-// chunk
+// cost: Sk K rotations per block, S Sk per head; per key R/2 sincos and 3 R flops; two barriers
+// per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
@@ -203,7 +203,6 @@ static void launch_v6_partial(const kf_run *run, cudaStream_t stream)
     enqueue(run, arguments_to_rotate(run), stream);
 }
 
-// snippet: tiled
 // Separate with V6's tiles: separate kernels rotate q and k, so the attention kernel runs at R = 0.
 static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
 {
@@ -211,7 +210,6 @@ static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
     launch_rope_k(run, stream);
     enqueue(run, arguments_rotated(run), stream);
 }
-// end snippet: tiled
 
 // --- Variants that explain -----------------------------------------------------------------------
 
@@ -537,8 +535,9 @@ static const kf_question questions[] = {
      .case_name = "D2048-R128",
      .variant = "v6",
      .over = "v6-partial"},
-    {.text = "At D = R = 2048, how many times as fast as separate-tiled-all, which rotates each "
-             "key once, is v6-partial-all, with the same tiles, where 64 blocks rotate it?",
+    {.text = "At D = R = 2048, separate-tiled-all rotates each key once. In v6-partial-all, with "
+             "the same tiles, 64 blocks rotate each key. How many times as fast as "
+             "separate-tiled-all is v6-partial-all?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "separate-tiled-all",
