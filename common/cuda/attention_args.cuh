@@ -22,7 +22,7 @@ struct attention_args {
 struct block_rows {
     int first, rows;        // the block's queries: rows first, first + 1, ... of Sq
     int position;           // query `first` stands in this row of k and of the tables
-    int visible;            // keys that query `first` sees; under a mask one more per later query
+    int visible;            // keys that query `first` sees; causal: each next query sees 1 more
     const float *q, *k, *v; // q from the block's first query on; k and v of the head
     float *o;
 };

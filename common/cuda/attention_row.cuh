@@ -15,9 +15,9 @@
 // snippet: softmax-times-v
 // score [visible] in shared memory and each thread's row_max, v [Sk][D] -> o [D]: softmax and the
 // weighted sum of the values, one column per thread. Every thread of the block must call it. At
-// least one key must be visible; with RoPE there are never fewer keys than queries. Eight loads in
-// a row are written before the first value is used. If nvcc chooses, one to eight loads are in
-// flight, as the kernel's registers allow, and a comparison of kernels measures that.
+// least one key must be visible; with RoPE there are never fewer keys than queries. The source has
+// eight loads before the first use of a value. nvcc decides how many of them are in flight, one to
+// eight, as the kernel's registers allow. A comparison of kernels measures this choice, too.
 // cost: Sk exponentials per column, 2 Sk flops per column; reads v once
 static __device__ __forceinline__ void softmax_times_v(const float *score, float row_max,
                                                        const float *v, float *o, int visible, int D,

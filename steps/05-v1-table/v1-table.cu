@@ -12,7 +12,7 @@
  *          a load of cosines by 32 lanes with 32 keys takes up to 32 wavefronts, because the rows
  *          of the table begin in one bank. 128 D cycles for two blocks are more than two launches
  *          from D = 64 on, except at D = 80, where 8 lanes share a bank.
- * Outcome  As predicted, except at D = 80, where the two are level. Most of the cost at D = 2048 is
+ * Outcome  The winner is as predicted, except at D = 80: a tie. Most of the cost at D = 2048 is
  *          bank conflicts in the L1 cache: one unused float per row of the table takes it away
  *          (v1-padded). The rest is more than predicted, for no known reason.
  */
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // snippet: score-keys
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
 // in registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key
+// cost: a block rotates Sk keys, a head Sq Sk; 2 table loads per pair, R per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -282,14 +282,14 @@ static const kf_question questions[] = {
      .figure = "K_rotations",
      .case_name = "D128",
      .variant = "v1"},
-    {.text = "At D = 2048, how many times as fast as v1 is separate, whose attention loads no "
-             "cosines and sines?",
+    {.text = "separate, whose attention loads no cosines and sines, at D = 2048: how many times as "
+             "fast as v1?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v1",
      .over = "separate"},
-    {.text = "At D = 2048, how many times as fast as v1 is v1-padded, the same with one unused "
-             "float at the end of each row of the table?",
+    {.text = "v1-padded, with one unused float at the end of each row of the table, at D = 2048: "
+             "how many times as fast as v1?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v1",

@@ -34,7 +34,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // same as step 05
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
 // in registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key
+// cost: a block rotates Sk keys, a head Sq Sk; 2 table loads per pair, R per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {

@@ -9,7 +9,7 @@
  * Predict  By the rates of the units the loads of k are then the most work again: 16 cycles per
  *          pair and warp, where the special-function units have 12. If there are always warps to
  *          work for, v2 saves the 16 cycles of the table, and powf costs no time.
- * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and on average no unit is busy:
+ * Outcome  Refuted. With 4 heads v2 loses to v1-float4 at every D, and each unit is mostly idle:
  *          too few warps have keys, and we think that each waits for its previous instruction. With
  *          the powers handed in v2 is level with v1-float4. With 32 heads there are more warps, and
  *          v2 is slightly ahead. At position 131027 an angle in fp32 is too far off for any
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // snippet: score-keys
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
 // in registers, four pairs at a time. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; R / 2 angles per key
+// cost: a block rotates Sk keys, a head Sq Sk; R / 2 angles per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -392,8 +392,8 @@ static const kf_question questions[] = {
      .figure = "pow/blocks",
      .case_name = "D128",
      .variant = "v2"},
-    {.text = "With 4 heads of D = 2048, how many times as fast as v2 is v1-float4, which reads "
-             "cosines and sines from a table?",
+    {.text = "v1-float4, which reads cosines and sines from a table, with 4 heads of D = 2048: how "
+             "many times as fast as v2?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v2",
