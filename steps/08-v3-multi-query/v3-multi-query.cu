@@ -35,7 +35,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), THREADS threads,
 // QUERIES x (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops per query; Sk K rotations per block; reads k once per block, v once per query
+// cost: 4 D Sk flops per query; a block rotates Sk keys; reads k once per block, v once per query
 static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
 {
     extern __shared__ float shared[];
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void rotate_queries(attention_args a, block_ro
 // snippet: score-keys
 // query [QUERIES][D] rotated, k [Sk][D] not rotated -> score [QUERIES][Sk], one key per thread, for
 // all keys that the block's last query sees. A key is rotated once, and multiplied by all queries.
-// cost: Sk K rotations per block, S Sk / QUERIES per head; R / 2 angles per key
+// cost: a block rotates Sk keys, a head Sq Sk / QUERIES; R / 2 angles per key
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
                                                float *score)
 {

@@ -34,7 +34,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), THREADS threads,
 // QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
-// cost: 4 D Sk flops per query; Sk K rotations per block, R/2 calls of powf; reads k once per
+// cost: 4 D Sk flops per query; a block rotates Sk keys, R/2 calls of powf; reads k once per
 // block, and v once per query
 static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
 {
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
 // query [QUERIES][D] rotated, k [Sk][D] not rotated, frequency [R/2] -> score [QUERIES][Sk], one
 // key after the other, for all keys that the block's last query sees. A thread has every 256th
 // pair.
-// cost: Sk K rotations per block, S Sk / QUERIES per head; a barrier per key
+// cost: a block rotates Sk keys, a head Sq Sk / QUERIES; a barrier per key
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
                                                const float *frequency, float *partial, float *score)
 {

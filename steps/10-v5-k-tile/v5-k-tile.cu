@@ -121,7 +121,7 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
 // snippet: score-keys
 // query [D] rotated, frequency [R/2], k [Sk][D] not rotated -> score [visible], one key per thread,
 // which reads it from tile [rows][stride] and rotates it in registers. Returns the thread's
-// row_max. cost: Sk K rotations per block, S Sk per head; R/2 sincos per key; two barriers per tile
+// row_max. cost: a block rotates Sk keys, a head Sq Sk; R/2 sincos per key; two barriers per tile
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)

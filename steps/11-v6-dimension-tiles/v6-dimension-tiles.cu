@@ -129,7 +129,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 // snippet: score-keys
 // query [2][D/2] rotated, frequency [D/2], k [Sk][D] -> score [visible], one key per thread, which
 // rotates it from tile [KEYS][STRIDE] into registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; per key D/2 sincos and 3 D flops; two barriers
+// cost: a block rotates Sk keys, a head Sq Sk; per key D/2 sincos and 3 D flops; two barriers
 // per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,

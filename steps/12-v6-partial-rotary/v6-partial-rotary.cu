@@ -126,7 +126,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 // query [2][D/2], of which R dimensions are rotated, frequency [D/2], k [Sk][D] not rotated ->
 // score [visible], one key per thread, which reads it from tile [KEYS][STRIDE] and rotates it in
 // registers. Returns the thread's row_max.
-// cost: Sk K rotations per block, S Sk per head; per key R/2 sincos and 3 R flops; two barriers
+// cost: a block rotates Sk keys, a head Sq Sk; per key R/2 sincos and 3 R flops; two barriers
 // per chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
