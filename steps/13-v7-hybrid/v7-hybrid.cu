@@ -10,9 +10,9 @@
  * Predict  Fusion saves a launch and one round trip of q: 1.3 us at D = 128, 2.3 at 2048. Loads of
  *          16 bytes are worth as much as in step 06: 2.5 times as fast at D = 2048. So V7 wins at
  *          every D, and nearly all of its gain is the width of the loads.
- * Outcome  Fusion saves what was predicted, and loads of 16 bytes as well if both kernels are
- *          compiled with __launch_bounds__(256, 2). Without it nvcc keeps few loads in flight: V7
- *          gains less, loses to v7-unfused at D = 2048, and to separate at D = 8 and 16. E1's
+ * Outcome  If both kernels are compiled with __launch_bounds__(256, 2), fusion and loads of 16
+ *          bytes save what was predicted. Without it nvcc keeps few loads in flight: V7 gains
+ *          less, loses to v7-unfused at D = 2048, and to separate at D = 8 and 16. E1's
  *          program loses on an H200 at D = 2048. v7-serial, with one load of v in flight, has its
  *          times.
  */

@@ -1,7 +1,7 @@
 /* busy.cuh: V7 with all threads at work on the scores.
  *
- * A warp has a key, and its lanes read neighbouring parts of the row. So every loaded sector is
- * used whole and at once, and no warp is idle. D is a multiple of 4.
+ * A warp has KEYS_AT_ONCE keys. At each load its lanes read neighbouring parts of one key. So every
+ * loaded sector is used whole and at once, and no warp is idle. D is a multiple of 4.
  */
 #pragma once
 

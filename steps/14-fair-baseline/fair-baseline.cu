@@ -4,9 +4,9 @@
  * Architecture: 75
  * Tests: clang++ counts other requests
  *
- * Idea     A chain of variants from E1's baseline to V7 and beyond. Each changes one thing: the
- *          waits of the host, q staged, a launch less, q rotated inside, loads of 16 bytes (V7),
- *          exponentials once per key, more loads in flight, all threads at work, D split.
+ * Idea     A chain of variants from E1's baseline to V7 and beyond: the host does not wait, q
+ *          staged, a launch less, q rotated inside, loads of 16 bytes (V7), exponentials once per
+ *          key, more loads in flight, all threads at work, D split.
  * Predict  At D = 2048. A wait costs 5 us, and there are two. q staged is worth nothing, a launch
  *          less 3.4 us on the clock call, q rotated inside 1 us, loads of 16 bytes 99 us. Then, on
  *          the clock graph: exponentials once at most 8 us, all threads 29. D split: 7 us in all,
@@ -61,8 +61,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                            rotate_keys);
     __syncthreads();
 
-    // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Neighbours in pairs, of one
-    // x or of one y, read the same 16 bytes: that halves the wavefronts of a load (chapter 3).
+    // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Lanes 2n and 2n + 1 have one
+    // x, lanes 4n and 4n + 2 have one y. They read the same 16 bytes of keys, or of queries. So a
+    // load takes half of the wavefronts (chapter 3).
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int x = lane / 2 % 8 + warp % 2 * 8;
@@ -95,9 +96,10 @@ __global__ void __launch_bounds__(THREADS, 1)
 // end snippet: partial-scores
 
 // snippet: stage-couples
-// x [S][D] from row `first` on, COUPLES couples from `couple` on -> tile [TILE][2 COUPLES + PAD].
-// A row of the tile has the first members of all couples, and then the second members. They are
-// rotated if `rotating` is true. Elements beyond S or D are zero.
+// x [S][D] -> tile [TILE][2 COUPLES + PAD]: TILE rows of x, the first is row `first`, and of each
+// row COUPLES couples, the first is couple `couple`. A row of the tile has the first members of its
+// couples, then the second members, then PAD floats that are not used. The couples are rotated if
+// `rotating` is true. Elements beyond S or D are zero.
 // cost: all loads of a thread are in flight before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
@@ -157,8 +159,8 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]
 // grid (D / COLUMNS, Sq / SOFTMAX_ROWS, H), THREADS threads. A thread has 4 columns, all of the
 // block's queries, and the keys of its group. The sums of the groups are added in shared memory.
-// dynamic shared memory: SOFTMAX_ROWS floats for each of Sk probabilities, rounded up to TILE, and
-// of SHARES pitches of scores; or for each thread's 4 columns, whichever is more
+// dynamic shared memory: SOFTMAX_ROWS (keys + SHARES pitch) floats for probabilities and scores;
+// then, in the same place, 4 SOFTMAX_ROWS THREADS floats for the sums of the groups
 // cost: reads chunks SOFTMAX_ROWS pitch floats and Sk COLUMNS of v per block; Sk SOFTMAX_ROWS
 // exponentials
 template <int COLUMNS>
@@ -168,8 +170,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 {
     const int ACROSS = COLUMNS / 4;
     const int GROUPS = THREADS / ACROSS;
-    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks in flight together,
-    const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // as suits the timed cases
+    // loads in flight together: EARLY of values and BATCH of chunks, chosen for the timed cases
+    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS;
+    const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16;
     extern __shared__ float shared[];
     float *probability = shared;
     const int keys = (Sk + TILE - 1) / TILE * TILE;
@@ -341,7 +344,7 @@ static const kf_variant variants[] = {
      .applies = ladder_explains_wide_loads,
      .block = THREADS},
     {.name = "busy",
-     .about = "two-blocks, a warp per key: all threads at work",
+     .about = "two-blocks, a warp per eight keys: all threads at work",
      .launch = launch_busy<1>,
      .applies = ladder_wide_loads},
     {.name = "busy-2",
