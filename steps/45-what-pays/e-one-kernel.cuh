@@ -9,10 +9,10 @@
 static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks of one launch");
 
 // snippet: horizontal
-// rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
-// cost: 4 D bytes per key and head, 2 hidden mlp bytes. All blocks of a kernel have as many
-// registers as its most demanding branch, which is attention. The launch bound limits them, so that
-// as many blocks fit as the threads of an SM allow.
+// rotate_and_attend and down_rows in one launch: the first blocks compute one head each, the other
+// blocks rows of down; cost: 4 D bytes per key and head, 2 hidden mlp bytes
+// Without a launch bound each block would get the registers that attention needs. The bound limits
+// them, so that registers do not limit how many blocks fit on an SM.
 static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
     attend_and_down(attention_args a, const half *up, matrix down, half *mlp)
 {
