@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 // snippet: nearest-half
-// The fp16 number nearest to x; of two equally near numbers the even one. The distance between
-// neighbouring fp16 numbers is 2^-24 below 2^-14; above it, it is 2^-10 of the power of two below
-// x. A result of 65536 becomes infinite.
+// The fp16 number nearest to x; of two equally near numbers the even one. If |x| is less than
+// 2^-14, neighbouring fp16 numbers are 2^-24 apart. From there on their distance is 2^-10 times the
+// largest power of two that is not above |x|. A result of 65536 becomes infinite.
 static inline double nearest_half(double x)
 {
     int exponent;

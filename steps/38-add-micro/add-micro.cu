@@ -13,9 +13,9 @@
  *          reads two tensors and writes one, a norm reads one and writes one, and the one kernel
  *          does not read the sum again.
  * Outcome  The prediction for eight elements holds, all others take longer. With one and two
- *          elements the number of threads and of their loads decides: a wave of blocks takes over
- *          four times as long as a load. The one kernel gains as much as predicted, though both
- *          times are longer. PyTorch's add ties with eight.
+ *          elements the number of threads and of their loads decides, and hardly the bytes. The
+ *          one kernel gains as much as predicted, though both times are longer. PyTorch's add ties
+ *          with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
@@ -88,16 +88,16 @@ static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eig
 // end snippet: wide
 
 // snippet: eight
-// a, b [n] -> c [n]. In each array `before` elements stand in front of the first multiple of 16
-// bytes. From there on each thread adds eight elements, and fewer than eight are left at the end:
-// `after`. The first before + after threads also add one element of the two ends.
+// a, b [n] -> c [n]. The first `before` elements and the last `after` elements are added
+// one by one. Between them each thread adds eight elements, from addresses that are
+// multiples of 16. Threads 0 to `before + after - 1` also add one single element each.
 // cost: 6 n bytes, n additions
 __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t eights = (n - before) / 8;
     const int after = (n - before) % 8;
-    // solution: eight -- the eight elements of this thread, and one element of the two ends
+    // solution: eight -- the eight elements of this thread, and a single element
     // hint: A thread has up to two tasks: eight elements from the first multiple of 16 bytes on,
     //     and one of the elements before or after. Can one thread have both? In case 7x293 every
     //     thread of the block has eight elements to add, and single ones are left.
@@ -545,20 +545,18 @@ static const kf_timing timings[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case add (1024 rows of 2560 columns), how many times as many sectors does plain load "
-         "as eight?",
+         "Case add (1024 rows of 2560 columns): how many sectors does variant plain load, divided "
+         "by the sectors that variant eight loads?",
      .figure = "global_ld_sectors",
      .case_name = "add",
      .variant = "plain",
      .over = "eight"},
-    {.text = "In case add, on the graph clock with a warm L2, how many times as fast as plain is "
-             "eight?",
+    {.text = "Case add, graph clock, warm L2: how many times as fast is eight as plain?",
      .figure = "ratio",
      .case_name = "add",
      .variant = "eight"},
-    {.text =
-         "In case add-norm, on the graph clock with a warm L2, how many times as fast as the two "
-         "kernels of eight is the one kernel of fused?",
+    {.text = "Case add-norm, graph clock, warm L2: how many times as fast is fused (one kernel) as "
+             "eight (two kernels)?",
      .figure = "median_us",
      .case_name = "add-norm",
      .variant = "eight",
