@@ -88,9 +88,10 @@ static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eig
 // end snippet: wide
 
 // snippet: eight
-// a, b [n] -> c [n]. The first `before` elements and the last `after` elements are added
-// one by one. Between them each thread adds eight elements, from addresses that are
-// multiples of 16. Threads 0 to `before + after - 1` also add one single element each.
+// a, b [n] -> c [n]. The first `before` elements and the last `after`
+// elements are added one by one. Between them each thread adds eight
+// elements, from addresses that are multiples of 16. Threads 0 to
+// `before + after - 1` also add one single element each.
 // cost: 6 n bytes, n additions
 __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
 {
