@@ -44,8 +44,7 @@ static __device__ void rotate_pair(const float *x, float *y, int i, int half, fl
 
 // snippet: table
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D]
-// cost: reads x and writes y once, 2 N; reads as many floats of the table as x has, most from the
-// L2
+// cost: reads x and writes y once, 2 N; reads N of the table, most of it from the L2
 __global__ void rope_table(const float *x, const float *cosine, const float *sine, float *y, int S,
                            int D)
 {
@@ -222,8 +221,8 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "For 4 sequences of 256 rows, how many times as many sectors do the five kernels of "
-             "chain load, tables included, as the variant table?",
+    {.text = "For 4 sequences of 256 rows, the sectors that the five kernels of chain load, tables "
+             "included, are how many times the sectors that the variant table loads?",
      .figure = "global_ld_sectors",
      .case_name = "small",
      .variant = "chain",

@@ -29,7 +29,7 @@
 enum { THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
 
 // snippet: four-pairs
-// Four pairs: their first elements p and second elements q, rotated by cosines c and sines t.
+// Rotates four pairs by cosines c and sines t. p: their first elements. q: their second elements.
 static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t)
 {
     const float4 a = *p;
@@ -55,7 +55,7 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
 // snippet: float4
 // x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4; pairs are halves
 // grid (blocks for S rows, B), block (D/8, height)
-// cost: 2 N, and as much of the table as of x
+// cost: 2 N, and N of the table
 __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
                             int S, int D)
 {
@@ -76,8 +76,8 @@ __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 
 // end snippet: float4
 
 // snippet: reuse
-// The same for SEQUENCES sequences. A thread rotates the same pairs of each, and loads all of them
-// before it stores the first. The last group may have fewer sequences.
+// As rope_float4, for SEQUENCES sequences. A thread rotates the same four pairs of every sequence,
+// and loads all of them before its first store. The last group may have fewer sequences.
 // grid (blocks for S rows, groups of sequences)
 // cost: 2 N, and the table once per group
 __global__ void rope_reuse(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
@@ -366,7 +366,7 @@ enum { THREADS = 256 };
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i is x[next i] and x[next i + other]
 // grid (blocks for S rows, B), block (D/2, height). A thread has `rows` rows, `height` apart, and
 // loads all of them before it stores the first.
-// cost: 2 N, and as much of the table as of x
+// cost: 2 N, and N of the table
 template <int rows>
 __global__ void rope_scalar(const float *x, const float *cosine, const float *sine, float *y, int S,
                             int D, int next, int other)
@@ -504,8 +504,8 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "For 4 sequences of 256 rows, how many times as many sectors as reuse, which loads "
-             "the table once for all four, does float4 load?",
+    {.text = "reuse loads the table once for 4 sequences of 256 rows, and float4 once for each of "
+             "them: the sectors that float4 loads are how many times the sectors of reuse?",
      .figure = "global_ld_sectors",
      .case_name = "small",
      .variant = "float4",
@@ -517,7 +517,7 @@ static const kf_question questions[] = {
      .variant = "scalar",
      .over = "float4"},
     {.text = "On 128 sequences of 8192 rows, how many times as fast as float4 is reuse, which "
-             "loads the table once for four of them?",
+             "loads the table once for four sequences?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "float4",
