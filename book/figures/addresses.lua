@@ -127,9 +127,9 @@ return {
     try = figure.prose [[
         Begin at a stride of 1 and go up. When does the warp touch 32 sectors, and when does it
         need 32 wavefronts? Compare strides 31, 32 and 33: the sectors are 32 each time, the
-        wavefronts are not. Then set stride and start to 1: one sector more, but no wavefront more.
-        With 16 bytes per element a stride of 1 takes 16 sectors and 4 wavefronts, four times as
-        many for four times the bytes.]],
+        wavefronts are not. Then set the stride to 1: start 0 takes 4 sectors, start 1 takes 5, and
+        the wavefronts stay 1. With start 0 and 16 bytes per element the warp takes 16 sectors and
+        4 wavefronts: four times as many, for four times the bytes.]],
     width = 340, height = BARS + 22,
     controls = {
         { name = "stride", label = "Stride, in elements", start = 3,

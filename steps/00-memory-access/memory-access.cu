@@ -35,7 +35,7 @@ __global__ void coalesced(const float *x, float *y, int n)
 // end snippet: coalesced
 
 // snippet: spread
-// Permutes 0..1023: neighbouring t get places that are `stride` apart, and no two t get one place.
+// Permutes 0..1023: neighbouring t get places that are `stride` apart, each t its own.
 template <int stride>
 __device__ int spread(int t)
 {
