@@ -97,9 +97,9 @@ static inline int64_t neox_other_bits(const kf_run *run, kf_launch *other)
 }
 
 // snippet: unwritten
-/* Counts the elements of hidden that a replay does not write. hidden is poisoned between capture
- * and replay, so that writes of a stray launch in between do not count. At the end the call is
- * made once more, so that the next measurement does not meet the poison. */
+/* Counts the elements of hidden (x of all layers) that a replay does not write. hidden is poisoned
+ * after the capture. A stray launch has run by then, so its writes do not count. At the end the
+ * call is made once more, so that the next measurement does not meet the poison. */
 static inline int64_t neox_unwritten_by_replay(const kf_run *run, kf_launch *launch)
 {
     const kf_tensor *hidden = kf_find(run, "hidden");

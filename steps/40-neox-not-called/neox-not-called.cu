@@ -37,7 +37,7 @@ static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
 // From this many elements on, eight per thread were faster in the benchmark.
 enum { WORTH_IT = 4096 };
 
-static int fast_adds; // the proof that the new add is used
+static int fast_adds; // meant as the proof that the new add is used
 
 static void fast_add(const neox_net *net, const half *a, const half *b, half *c,
                      cudaStream_t stream)
@@ -173,18 +173,20 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
 static const kf_question questions[] = {
-    {.text =
-         "In case decode (one token, 6 layers), how many times does miscounted launch add_plain, "
-         "the add that its wrapper is to replace?",
+    {.text = "In case decode (one token, 6 layers), how many times does the variant miscounted "
+             "launch add_plain?",
      .figure = "launches",
      .case_name = "decode",
      .variant = "miscounted",
      .kernel = "add_plain"},
-    {.text = "In case decode, how many of the outputs that are compared does not-called get wrong?",
+    {.text =
+         "In case decode, how many of the compared outputs are wrong in the variant not-called?",
      .figure = "wrong",
      .case_name = "decode",
      .variant = "not-called"},
-    {.text = "In case pythia, on the graph clock, how many times as fast as plain is called?",
+    {.text =
+         "In case pythia, on the graph clock, how many times as fast as the variant plain is the "
+         "variant called?",
      .figure = "ratio",
      .case_name = "pythia",
      .variant = "called"},

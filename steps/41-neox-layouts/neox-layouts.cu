@@ -164,8 +164,8 @@ static const kf_question questions[] = {
      .figure = "nan",
      .case_name = "odd-length",
      .variant = "raw"},
-    {.text = "In case decode, raw does the 12 adds of the model: how many of the outputs that are "
-             "compared are wrong?",
+    {.text = "In case decode, raw does the 12 adds of the model: how many of the compared outputs "
+             "are wrong?",
      .figure = "wrong",
      .case_name = "decode",
      .variant = "raw"},

@@ -10,7 +10,7 @@
 enum { THREADS = 256 };
 
 // snippet: view
-/* A tensor as a framework knows it. Strides are in elements. */
+/* A tensor as PyTorch knows it. Strides are in elements. */
 typedef struct view {
     void *data;
     enum kf_dtype dtype;
