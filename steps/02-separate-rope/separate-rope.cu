@@ -18,11 +18,11 @@
 #include "problems/rope.h"
 
 // snippet: rope
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. The tables have one row for each of P
-// positions. Row i of x is rotated by row first + i of the tables. One thread per pair, and one per
-// dimension that is not rotated.
-// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair. x is loaded twice: the
-// compiler must assume that the store to y changed it
+// x [D], cosine and sine [R/2] -> y [D]. One thread per pair, and per dimension not rotated.
+// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair. The elements of a pair
+// are loaded again, from the L1: the compiler must assume that the store to y changed them
+
+
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
                          int R)
 {
@@ -50,7 +50,9 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
     }
 }
 
-// grid (S, H)
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], grid (S, H). The tables have a row per
+// position. Row i of x is rotated by row first + i of the tables.
+
 __global__ void rope(const float *x, const float *cosine, const float *sine, float *y, int S, int D,
                      int R, int first)
 {
