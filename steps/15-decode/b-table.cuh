@@ -9,7 +9,7 @@ namespace table
 {
 
 // snippet: load
-// As load_rows, with rotated keys. All loads are in flight at the same time.
+// Loads KEYS keys and values, and rotates the keys. All loads are in flight at the same time.
 template <int D, int KEYS>
 static __device__ __forceinline__ void load_keys(const decode_args &a, const block_share &own,
                                                  const lane_layout<D> &lane, int first,

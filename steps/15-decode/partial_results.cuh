@@ -14,15 +14,16 @@ struct partial_result {
 };
 
 // snippet: merge
-// 2^(x - row_max). If x is a score: its probability. If x is the maximum of a partial result: the
-// factor for its sums. If no key was seen, x and row_max are minus infinity, and the result is 0.
+// 2^(x - row_max). For the score x of a key this is its probability; for the maximum x of a partial
+// result it is the factor of its sums. Without keys x and row_max are -INFINITY: the result is 0.
 static __device__ __forceinline__ float exp_difference(float x, float row_max)
 {
     return exp2f(x - (row_max == -INFINITY ? 0.0f : row_max));
 }
 
-// Parts p < n, stat [n][rows] and part [n][rows][D], both from this thread's element on -> returns
-// the sum of all parts for that element, and sets *whole to their row_max and row_sum.
+// n partial results: stat [n][rows] has row_max and row_sum, part [n][rows][D] the sums of values.
+// Both pointers point at this thread's element of the first partial result.
+// -> returns the sum of values of that element, and sets *whole to row_max and row_sum of all parts
 // cost: an exponential, 3 loads and 4 flops per part
 static __device__ __forceinline__ float merge(const float2 *stat, const float *part, int n,
                                               int rows, int D, float2 *whole)
@@ -56,7 +57,7 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 // end snippet: merge
 
 // snippet: add
-// score [N], value [N] -> added to q
+// N keys, with their scores and values, are added to the partial result q.
 // cost: an exponential per key, and one more
 template <int D, int N>
 static __device__ __forceinline__ void add_values(const float (&score)[N],

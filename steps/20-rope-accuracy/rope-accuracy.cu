@@ -96,12 +96,12 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 // end snippet: rope
 
 // snippet: two-word
-// position below 2^24; frequency = high.x + low.y in revolutions -> revolutions in [-1/2, 1/2]
+// position < 2^24; frequency = x + y revolutions per position -> revolutions in [-1/2, 1/2]
 // cost: 7 instructions, two of them (the conversion and rintf) on a unit an eighth as wide
 static __device__ float two_word_revolutions(int position, float2 frequency)
 {
     float in_revolutions = 0.0f;
-    // solution: reduce -- position * (x + y) less its whole revolutions, rounded at the end
+    // solution: reduce -- position * (x + y) minus its whole revolutions, rounded at the end
     // hint: A product of two floats has up to 48 bits, and a float keeps 24 of them. Which
     //     instruction finds exactly what the rounding of the product has lost?
     // hint: The order is: the position as a float; its rounded product with frequency.x; the
