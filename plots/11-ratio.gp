@@ -1,4 +1,4 @@
-# alt: Time of separate divided by that of v5 and of three V6 variants, against D. At D = 8 all lie near 1 or below, and from 32 on above it. v6 and v6-64x128 stay level beyond D = 128, v6-all goes on rising, and v5 in 40 KB falls below 1 at 2048.
+# alt: Time of separate divided by that of v5 and of three V6 variants, against D. At D = 8 all lie near 1 or below, and from 32 on above it. v6-64x128 stays level beyond D = 128, v6 beyond 512, v6-all goes on rising, and v5 in 40 KB falls below 1 at 2048.
 # data: step-10.tsv step-11.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'

@@ -19,10 +19,8 @@
 
 // snippet: rope
 // x [D], cosine and sine [R/2] -> y [D]. One thread per pair, and per dimension not rotated.
-// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair. The elements of a pair
-// are loaded again, from the L1: the compiler must assume that the store to y changed them
-
-
+// cost: 8 bytes per element, 8 per pair of the table; 6 flops per pair. x is loaded again for
+// y[t + half], from the L1: the compiler must assume that the store to y[t] changed it
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
                          int R)
 {
@@ -50,9 +48,7 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
     }
 }
 
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], grid (S, H). The tables have a row per
-// position. Row i of x is rotated by row first + i of the tables.
-
+// x, y [H][S][D], grid (S, H). Row i of x is rotated by row first + i of cosine and sine [P][R/2].
 __global__ void rope(const float *x, const float *cosine, const float *sine, float *y, int S, int D,
                      int R, int first)
 {

@@ -209,7 +209,7 @@ __global__ void norm_rows(const __half *c, const __half *gain, const __half *bia
     norm_row(load_columns(c + at, D - column, D % 8 == 0), gain, bias, y, D);
 }
 
-// a, b [rows][D], gain and bias [D] -> c = a + b, and y, the norm of c, which stays in registers
+// a, b [rows][D], gain and bias [D] -> c = a + b, and y, the norm of c. c stays in registers
 // cost: 8 n bytes, where an add and a norm cost 6 n and 4 n; and gain and bias
 __global__ void add_norm_rows(const __half *a, const __half *b, __half *c, const __half *gain,
                               const __half *bias, __half *y, int D)
@@ -253,7 +253,7 @@ static int beyond(const void *address, int multiple)
     return (int)((uintptr_t)address % multiple);
 }
 
-// A wide load from any other address is an error that ends the program, so the host checks first.
+// A load of 16 bytes from an address that is no multiple of 16 ends the program: the host checks.
 static void eight(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
 {
     const int off = beyond(c, 16);
