@@ -70,7 +70,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // snippet: score-keys
 // query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
 // in registers, four pairs at a time. Returns the thread's row_max.
-// cost: a block rotates Sk keys, a head Sq Sk; 2 table loads per pair, R per key, 4 floats each
+// cost: a block rotates Sk keys, a head Sq Sk; R / 4 loads of the table per key, 4 floats each
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
