@@ -62,6 +62,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     __syncthreads();
 
     // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Lanes 2n and 2n + 1 have one
+
     // x, lanes 4n and 4n + 2 have one y. They read the same 16 bytes of keys, or of queries. So a
     // load takes half of the wavefronts (chapter 3).
     const int lane = threadIdx.x % 32;
@@ -96,10 +97,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // end snippet: partial-scores
 
 // snippet: stage-couples
-// x [S][D] -> tile [TILE][2 COUPLES + PAD]: TILE rows of x, the first is row `first`, and of each
-// row COUPLES couples, the first is couple `couple`. A row of the tile has the first members of its
-// couples, then the second members, then PAD floats that are not used. The couples are rotated if
-// `rotating` is true. Elements beyond S or D are zero.
+// x [S][D] -> tile [TILE][2 COUPLES + PAD]. Copies TILE rows of x, from row `first` on. Of each row
+// it copies COUPLES couples, from couple `couple` on. A row of the tile has the first members,
+// then the second members, then PAD unused floats. Rotates if `rotating`. Zero beyond S or D.
 // cost: all loads of a thread are in flight before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
