@@ -401,8 +401,10 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "x has 16384 sectors and each table 4096, for 4 sequences of 256 rows: how many "
-             "sectors do the two products of rebuild load in all?",
+    {.text =
+         "For 4 sequences of 256 rows, x has 16384 sectors and each table 4096. A product loads "
+         "its table once per sequence: how many sectors do the two products of rebuild load in "
+         "all?",
      .figure = "global_ld_sectors",
      .case_name = "small",
      .variant = "rebuild",
@@ -412,8 +414,9 @@ static const kf_question questions[] = {
      .figure = "limit_pct",
      .case_name = "large",
      .variant = "rebuild"},
-    {.text = "On 128 sequences of 8192 rows, how many times as fast as rebuild is four-each, the "
-             "same kernels with four elements per thread, not one?",
+    {.text =
+         "On 128 sequences of 8192 rows, how many times as fast is four-each (four elements per "
+         "thread) as rebuild (one element)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "rebuild",

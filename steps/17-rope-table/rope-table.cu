@@ -135,19 +135,19 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "x has 16384 sectors: how many does a call of cached store, by a minus sign on half "
-             "of x, a join of the halves, two products and a sum?",
+    {.text = "x has 16384 sectors. A call of cached makes a minus sign on half of x, a join, two "
+             "products and a sum: how many sectors does the call store?",
      .figure = "global_st_sectors",
      .case_name = "small",
      .variant = "cached"},
-    {.text = "On 128 sequences of 8192 rows, how many times as fast as rebuild, ten launches, is "
-             "cached, five launches and a table that is kept?",
+    {.text = "On 128 sequences of 8192 rows, how many times as fast is cached (five launches, a "
+             "table that is kept) as rebuild (ten launches)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "rebuild",
      .over = "cached"},
-    {.text = "On one sequence of 8192 rows, D = 128, how many times as fast as rebuild, ten "
-             "launches, is cached, five launches?",
+    {.text = "On one sequence of 8192 rows, D = 128, how many times as fast is cached (five "
+             "launches) as rebuild (ten launches)?",
      .figure = "median_us",
      .case_name = "one",
      .variant = "rebuild",

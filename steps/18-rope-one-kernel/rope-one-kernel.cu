@@ -221,20 +221,20 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "For 4 sequences of 256 rows, the sectors that the five kernels of chain load, tables "
-             "included, are how many times the sectors that the variant table loads?",
+    {.text = "For 4 sequences of 256 rows, with the loads of the tables: how many times as many "
+             "sectors do the five kernels of chain load as the one kernel of the variant table?",
      .figure = "global_ld_sectors",
      .case_name = "small",
      .variant = "chain",
      .over = "table"},
-    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast as chain, five "
-             "kernels, is the variant table, one kernel?",
+    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast is the variant table "
+             "(one kernel) as chain (five kernels)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "chain",
      .over = "table"},
-    {.text = "On 128 sequences of 8192 rows, how many times as fast as the variant fast, with powf "
-             "and __sincosf for each pair, is the variant table?",
+    {.text = "On 128 sequences of 8192 rows, the variant fast computes powf and __sincosf for each "
+             "pair: how many times as long as the variant table does it take?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "fast",

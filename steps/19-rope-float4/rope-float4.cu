@@ -11,11 +11,9 @@
  *          float by float) reach 98 % of the limit. reuse loads less of the table from the L2,
  *          which is not the limit: no gain. computed (reuse without a table): 98 %, too. With
  *          float4 the layouts cost the same.
- * Outcome  scalar-two and float4 gain alike, and nearly as much. reuse loses a little to float4:
- *          four sequences pass through the L2 between two uses of a row of the table, not one, so
- *          it is read from memory more often. computed: as predicted. streaming (the L2
- *          evicts x and y first) is the fastest with a warm L2, and as fast as float4 with a cold
- *          one, though its table stays in the L2 in both. The layouts cost the same.
+ * Outcome  scalar-two and float4 gain alike, and nearly as much. reuse loses a little to float4,
+ *          we think because it reads the table from memory more often. computed: as predicted.
+ *          streaming reads the table from memory once, but gains only with a warm L2.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
@@ -53,8 +51,8 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
 // end snippet: four-pairs
 
 // snippet: float4
-// x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4; pairs are halves
-// grid (blocks for S rows, B), block (D/8, height)
+// x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4
+// a pair has an element of each half of a row; grid (blocks for S rows, B), block (D/8, height)
 // cost: 2 N, and N of the table
 __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
                             int S, int D)
@@ -351,7 +349,7 @@ static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char
     const int64_t others = kf_wrong_by(run, "y", other_reference);
     snprintf(why, size,
              "predicted wrong: 99%% or more of %lld elements that are rotated, and no others, all "
-             "as the other layout has them; seen %lld wrong, and %lld that it has not",
+             "as the other layout has them; seen %lld wrong, and %lld unlike the other layout",
              (long long)rotated, (long long)seen->wrong, (long long)others);
     return origin_right && others == 0 && seen->wrong > 0.99 * rotated;
 }
@@ -363,7 +361,7 @@ enum { THREADS = 256 };
 
 // snippet: scalar
 // The table kernel of step 18, in either layout and without its loop.
-// x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i is x[next i] and x[next i + other]
+// x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i: x[next * i], x[next * i + other]
 // grid (blocks for S rows, B), block (D/2, height). A thread has `rows` rows, `height` apart, and
 // loads all of them before it stores the first.
 // cost: 2 N, and N of the table
@@ -504,20 +502,21 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "reuse loads the table once for 4 sequences of 256 rows, and float4 once for each of "
-             "them: the sectors that float4 loads are how many times the sectors of reuse?",
+    {.text = "For 4 sequences of 256 rows, float4 loads the table four times, and reuse once: how "
+             "many times as many sectors, of x and the table, does float4 load as reuse?",
      .figure = "global_ld_sectors",
      .case_name = "small",
      .variant = "float4",
      .over = "reuse"},
-    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast as scalar, with one "
-             "pair per thread, is float4, with four?",
+    {.text = "On 128 sequences of 8192 rows, D = 128, how many times as fast is float4 (four "
+             "pairs per thread) as scalar (one pair)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "scalar",
      .over = "float4"},
-    {.text = "On 128 sequences of 8192 rows, how many times as fast as float4 is reuse, which "
-             "loads the table once for four sequences?",
+    {.text =
+         "On 128 sequences of 8192 rows, reuse loads the table once for four sequences: how many "
+         "times as fast as float4 is it?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "float4",
