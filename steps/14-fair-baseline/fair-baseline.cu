@@ -61,10 +61,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                            rotate_keys);
     __syncthreads();
 
-    // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Lanes 2n and 2n + 1 have one
-
-    // x, lanes 4n and 4n + 2 have one y. They read the same 16 bytes of keys, or of queries. So a
-    // load takes half of the wavefronts (chapter 3).
+    // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Lanes 2n and 2n + 1 have the
+    // same x, lanes 4n and 4n + 2 the same y. They read the same 16 bytes of keys, or of queries.
+    // So a load takes half of the wavefronts (chapter 3).
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int x = lane / 2 % 8 + warp % 2 * 8;

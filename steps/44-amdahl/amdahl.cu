@@ -185,8 +185,8 @@ static int operations(int layers)
 }
 
 // snippet: host
-/* The host's time per operation in the log's framework, if the step waited for the host; and the
- * extra time of its way to the hand-written add. */
+/* The host's time per operation in the log's framework, if the step waited for the host; and how
+ * much longer a call of the hand-written add takes. */
 static double framework_us(void)
 {
     return LOG_PLAIN_US / operations(LOG_LAYERS);
