@@ -1,4 +1,5 @@
--- Finds measured numbers that were typed into prose, or into the description of a chart. Two rules:
+-- Finds rows that an empty line cut off from their table, and measured numbers that were typed into prose, or into
+-- the description of a chart. Two rules:
 --   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %, 40 cycles) always counts as measured;
 --   a number of three significant digits or more counts if it is in a row of a step that the chapter shows, or
 --   of a file that the chapter reads.
@@ -136,6 +137,14 @@ function M.check(doc, tables, report)
     local known, shapes = {}, {}
     for name, t in pairs(tables) do
         known[#known + 1] = measured(t, name, shapes)
+    end
+    if type(doc) ~= "string" then
+        -- pandoc takes a row behind an empty line for a line block.
+        doc:walk { LineBlock = function(el)
+            local row = pandoc.utils.stringify(el.content[1])
+            report("the row of " .. row:match("^%S*") .. " stands outside of its table: delete the empty line above it",
+                row:sub(1, 12))
+        end }
     end
     for _, text in ipairs(type(doc) == "string" and { doc } or texts(doc)) do
         text = text:gsub("\194\160", " "):gsub("\226\128\175", " "):gsub("\n", " ")

@@ -508,6 +508,8 @@ for my $typed ('1.66x', '3.1 us', '12 %', '12%', '3.1 µs', '3.1\\ ms', '4.2 TB/
     fault("$typed typed", qr/A block adds its numbers\./, "A block takes $typed.",
         qr{^\Q$shown\E is typed: look it up with});
 }
+fault('a row outside of its table', qr/A block adds its numbers\./, '| lane | 11 |',
+    qr{^the row of lane stands outside of its table: delete the empty line above it});
 fault('a figure typed into a table', qr/\| tree    \| 10  /, '| tree    | 2.97 us ',
     qr{^2\.97 us is typed});
 fault('a figure typed into a caption', qr/!\[How much faster\./, '![1.61x faster.',
