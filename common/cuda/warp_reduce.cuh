@@ -24,8 +24,8 @@ static __device__ inline float warp_sum(float v)
 
 // snippet: sum-of-four
 // Four values per lane; lane l gets the sum of value number l / 8 over the warp. In the first
-// exchange a lane passes on the two values that it does not need, in the second one of the
-// remaining two.
+// exchange a lane gives away two values and keeps two. In the second exchange it gives away one
+// of these.
 // cost: 6 shuffles; warp_sum for each of the four takes 20
 static __device__ __forceinline__ float warp_sum_of_four(const float *v)
 {
