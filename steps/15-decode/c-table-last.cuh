@@ -20,8 +20,8 @@ static __device__ __forceinline__ void load_keys(const decode_args &a, const blo
     load_rows(a, own, lane, first, key, value);
 #pragma unroll
     for (int m = 0; m < KEYS; m++) {
-        // Kept outside the branch: inside, nvcc merges the branches and hoists all table loads into
-        // it.
+        // row is computed before the branch. Inside, nvcc merges the branches of all keys, and all
+        // loads of the table come first.
         const int row = min(first + m * row_layout<D>::GROUPS, a.Sk - 1);
         COUNT("K rotations", lane.index == 0);
         if (lane.rotates) {

@@ -9,12 +9,13 @@
  *          all queries, so it rotates each key once, as `separate` does. A rung is a file, a to d.
  * Predict  32k keys: `cached` reads k and v, 229 us. `separate` also copies k: 480 us. The L2 needs
  *          179 us for the loads of `fused-table`, and an SM has issue slots left for the angles of
- *          `fused-computed`: all as fast as `cached`, and so is `fused-table-last`.
- *          `fused-per-query` asks the L2 4 times at 4 queries, 715 us: slower than `separate`.
- * Outcome  At one query as predicted, except `fused-table-last`: it loads the same bytes, but it is
- *          slower. At four queries `fused-computed` falls behind, we think for want of warps.
- *          `fused-per-query` is level with `separate`: it loads and rotates each key once per
- *          query, but the L2 is not its limit. See chapter 8.
+ *          `fused-computed`: both as fast as `cached`, at one query and at four.
+ *          `fused-per-query` reads 4 times through the L2 at 4 queries, 715 us: slower than
+ *          `separate`.
+ * Outcome  At one query as predicted. At four queries `fused-computed` is slower than predicted,
+ *          we think because it has too few warps. `fused-per-query` is as fast as `separate`: the
+ *          L2 is not its limit. `fused-table-last` loads the bytes of `fused-table`, but it is
+ *          slower. See chapter 8.
  */
 #include "a-rotated.cuh"
 #include "b-table.cuh"
@@ -244,19 +245,19 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}};
 
 static const kf_question questions[] = {
-    {.text = "With 4 queries over 2048 keys of one head, how many K rotations does a call of "
-             "fused-table do, whose blocks have all four queries?",
+    {.text = "How many keys does a call of the variant fused-table rotate, with 2048 keys of one "
+             "head and 4 queries in one block?",
      .figure = "K_rotations",
      .case_name = "count-q4",
      .variant = "fused-table"},
-    {.text = "The keys and values of 32 heads of 32k keys are 1.07 GB: how many us does a call of "
-             "cached take for one query, with a cold L2?",
+    {.text = "How many microseconds does a call of the variant cached take, for one query and 1.07 "
+             "GB of keys and values (32 heads, 32k keys, cold L2)?",
      .figure = "median_us",
      .case_name = "32k",
      .variant = "cached",
      .unit = "us"},
-    {.text = "At 32k keys and one query, how many times as fast as separate, which rotates the "
-             "whole cache in a kernel of its own, is fused-table?",
+    {.text = "How many times as fast is the variant fused-table as the variant separate, at 32k "
+             "keys and one query?",
      .figure = "median_us",
      .case_name = "32k",
      .variant = "separate",

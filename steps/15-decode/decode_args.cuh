@@ -82,7 +82,7 @@ static int resident_blocks(attend_kernel *of)
 
 // As many blocks as the device holds at a time, so that none waits for another to end; and equal
 // shares in whole iterations of the kernel's loop, so that none ends early. If a->share is given,
-// shares have about as many keys. Returns the grid, with `queries` per block.
+// a share has about a->share keys. Returns the grid, with `queries` per block.
 static dim3 share_keys(const kf_run *run, decode_args *a, int blocks, int queries, int step)
 {
     const kf_shape s = run->shape;

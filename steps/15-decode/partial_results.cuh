@@ -9,19 +9,21 @@
 template <int D>
 struct partial_result {
     float row_max = -INFINITY; // of the scores
-    float row_sum = 0.0f;      // of the probabilities, with row_max subtracted
+    float row_sum = 0.0f;      // of the exponentials, with row_max subtracted
     chunks<D> out = {};
 };
 
 // snippet: merge
-// 2^(x - row_max). For the score x of a key this is its probability; for the maximum x of a partial
-// result it is the factor of its sums. Without keys x and row_max are -INFINITY: the result is 0.
+// 2^(x - row_max). If x is the score of a key, the result is the exponential of this key. If x is
+// the maximum of a partial result, the sums of this partial result must be multiplied by it.
+// Without keys x and row_max are -INFINITY, and the result is 0.
 static __device__ __forceinline__ float exp_difference(float x, float row_max)
 {
     return exp2f(x - (row_max == -INFINITY ? 0.0f : row_max));
 }
 
-// n partial results: stat [n][rows] has row_max and row_sum, part [n][rows][D] the sums of values.
+// Joins n partial results. rows: the number of queries.
+// stat [n][rows] has row_max and row_sum, part [n][rows][D] has the sums of values.
 // Both pointers point at this thread's element of the first partial result.
 // -> returns the sum of values of that element, and sets *whole to row_max and row_sum of all parts
 // cost: an exponential, 3 loads and 4 flops per part
@@ -35,7 +37,7 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
     // hint: The sums of part p were made with that part's maximum subtracted. Which factor makes
     //     them what they would be with the largest maximum of all parts, and which function above
     //     returns it?
-    // hint: `stat[p * rows]` has the maximum of part p in .x and its sum of probabilities in .y;
+    // hint: `stat[p * rows]` has the maximum of part p in .x and its sum of exponentials in .y;
     //     `part[p * rows * D]` has its sum of values for this element. A first loop over p finds
     //     row_max, and a second one adds up row_sum and out.
     // hint: In the second loop load the float2 once: `const float2 of_part = stat[p * rows];`. The
@@ -88,11 +90,11 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     // end solution: rescale
 #pragma unroll
     for (int m = 0; m < N; m++) {
-        const float probability = exp_difference(score[m], row_max);
-        q->row_sum += probability;
+        const float exponential = exp_difference(score[m], row_max);
+        q->row_sum += exponential;
         for (int n = 0; n < row_layout<D>::SLOTS; n++) {
             for (int e = 0; e < row_layout<D>::WIDTH; e++) {
-                q->out.at[n][e] += probability * value[m].at[n][e];
+                q->out.at[n][e] += exponential * value[m].at[n][e];
             }
         }
     }

@@ -12,10 +12,10 @@
  *          1.5e-7, two-word by 2.5e-7, integer-fast by 7.5e-7. Alone, fp32 and integer take 12 us
  *          by their 42 instructions per pair, fp32-fast and integer-fast 5.3 us by the special
  *          function unit. Within RoPE memory hides every path that computes.
- * Outcome  Errors as predicted. Alone, integer takes longer than fp32, and integer-fast a little
- *          longer than fp32-fast. Within RoPE everything near is hidden, and the table is the
- *          slowest. Refuted at far positions: there sincosf takes a loop, a warp takes the loop
- *          when one lane must, and memory does not hide it.
+ * Outcome  Errors as predicted. Alone, integer and integer-fast take longer than predicted. Within
+ *          RoPE everything near is hidden, and the table is the slowest. Refuted at far positions:
+ *          there sincosf takes a loop, a warp takes the loop when one lane must, and memory does
+ *          not hide it.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
@@ -45,8 +45,8 @@ static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, i
 static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t);
 
 // snippet: bare
-// angles -> cosine and sine [rows][half]. Each output is a sum over `each` positions, from its row
-// on in steps of `rows`, so that there is little to write. With each = 1: one cosine, one sine.
+// angles -> cosine and sine [rows][half]. Each output is the sum of the cosines, or sines, of
+// `each` positions: row, row + rows, row + 2 rows, ... So there is little to write.
 // block (half, some rows); cost: `each` pairs per thread
 template <path PATH>
 __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
@@ -96,8 +96,8 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 // end snippet: rope
 
 // snippet: two-word
-// position < 2^24; frequency = x + y revolutions per position -> revolutions in [-1/2, 1/2]
-// cost: 7 instructions, two of them (the conversion and rintf) on a unit an eighth as wide
+// position < 2^24; frequency = x + y revolutions per position -> revolutions, about [-1/2, 1/2]
+// cost: 7 instructions
 static __device__ float two_word_revolutions(int position, float2 frequency)
 {
     float in_revolutions = 0.0f;
@@ -306,9 +306,9 @@ static double powf_fast_error(const kf_case *c)
     return kf_fp32_angle_error(&c->shape, true) + U * last_position(&c->shape);
 }
 
-/* In revolutions: two words hold the frequency with a relative error of U^2, the second product
- * rounds at most 2 U of the first, and the sum, at most 1/2, is rounded. The error of sincospif
- * is 1 unit in the last place. */
+/* In revolutions. The frequency in two words has a relative error of U^2. Together the small parts
+ * are at most 2 U of the product. Their sum is rounded: 2 U^2 of the product. The result is about
+ * 1/2 at most, and is rounded: U / 2. The error of sincospif is 1 unit in the last place. */
 static double two_word_error(const kf_case *c)
 {
     return TWO_PI * (0.5 * U + 0.16 * last_position(&c->shape) * 3.0 * U * U) + 2.0 * U;
@@ -504,19 +504,19 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
 
 static const kf_question questions[] = {
-    {.text = "How far off is the worst cosine or sine of fp32, with its angle in fp32 and sincosf, "
-             "at positions 131008 to 131071, R = 128?",
+    {.text = "How large is the largest error of a cosine or sine in the variant fp32, at positions "
+             "131008 to 131071 and R = 128?",
      .figure = "max_err",
      .case_name = "at-131008",
      .variant = "fp32"},
-    {.text = "On 8.4 million pairs, how many times as fast as integer-fast, right to 1e-6 up to "
-             "position 131071, is fp32-fast, with its angle in fp32?",
+    {.text = "How many times as fast is the variant fp32-fast as the variant integer-fast, in the "
+             "kernel bare and near position 0?",
      .figure = "median_us",
      .case_name = "bare-near",
      .variant = "integer-fast",
      .over = "fp32-fast"},
-    {.text = "Within RoPE at positions from 122880 on, how many times as fast as fp32, which calls "
-             "sincosf, is integer, which drops whole revolutions first?",
+    {.text = "How many times as fast is the variant integer as the variant fp32, in the kernel "
+             "rope and from position 122880 on?",
      .figure = "median_us",
      .case_name = "rope-far",
      .variant = "fp32",

@@ -12,18 +12,18 @@
  * Predict  serial: all adds are right, and x is wrong from layer 1 on. one-serial: x is wrong from
  *          the serial layer on. Both write a wrong text. cut: at most half of the sums are wrong,
  *          and x is off by at most about twice as much as in parallel. No letter changes.
- * Outcome  As predicted, except that for a prompt cut's largest error after the last layer is more
- *          than twice that of parallel. Not predicted: one-serial writes English words, and its
- *          next letter is right in the cases decode and prompt. After the last layer fixed is
- *          further off than parallel (step 43).
+ * Outcome  As predicted. Not predicted: one-serial writes English words, and its next letter is
+ *          right in the cases decode and prompt. After the last layer fixed is further off than
+ *          parallel (step 43).
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
 
 // snippet: test-add
 // a, b, c [count], tally [2]: elements tested, and elements of c that are not a + b, rounded once
-// cost: 6 bytes per element. The sum is rounded to fp32 and then to fp16. The result is that of one
-// rounding if the first keeps at least 2 p + 2 bits. fp16 has p = 11 bits, and fp32 keeps 24.
+// cost: 6 bytes per element. The sum is rounded to fp32 and then to fp16. These two roundings give
+// the result of one rounding if the first keeps at least 2 p + 2 bits. fp16 has p = 11 bits, and
+// fp32 keeps 24.
 static __global__ void test_add(const half *a, const half *b, const half *c, int64_t count,
                                 int *tally)
 {
@@ -71,7 +71,7 @@ static void serial_layer(const neox_net *net, int layer, const half *x, half *y,
 // x, y [T][hidden]: y = mlp(norm2(x)) + (attention(norm1(x)) + x)
 static void fixed_layer(const neox_net *net, int layer, const half *x, half *y, cudaStream_t stream)
 {
-    // solution: layer -- a right layer, beginning with serial_layer: what does each norm read?
+    // solution: layer -- a corrected copy of serial_layer: what does each norm read?
     // hint: In a parallel layer attention and the MLP read the same x, each behind its own norm.
     //     What does the second norm of serial_layer read?
     // hint: Begin with the six calls of serial_layer, and compare each with the formula above this
@@ -351,13 +351,13 @@ static const kf_variant variants[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case decode (x of 160 columns after each of 6 layers, 128 logits), how many outputs "
-         "are wrong in one-serial, serial in the middle layer alone?",
+         "How many outputs of the variant one-serial are wrong, in case decode (160 elements of x "
+         "after each of 6 layers, and 128 logits; only the fourth layer is serial)?",
      .figure = "wrong",
      .case_name = "decode",
      .variant = "one-serial"},
-    {.text = "In case decode, how many times as many sectors do the layer norms of serial load as "
-             "those of parallel?",
+    {.text = "How many sectors do the layer norms of the variant serial load, divided by the "
+             "sectors that the layer norms of the variant parallel load?",
      .figure = "global_ld_sectors",
      .case_name = "decode",
      .variant = "serial",

@@ -5,7 +5,7 @@
  * Libraries: cublasLt
  * Data: --errors step-43-layers.tsv --seed 1
  *
- * Idea     The layer that step 42 mended adds in another order than the model: not
+ * Idea     The layer that step 42 corrected adds in another order than the model: not
  *          (mlp + attention) + x but mlp + (attention + x). Each sum is rounded to fp16. Compare
  *          both with the model's own plain path, bit for bit. Then the sums alone: three numbers,
  *          both orders, every bit printed.
@@ -305,14 +305,13 @@ static const kf_variant variants[] = {
 
 static const kf_question questions[] = {
     {.text =
-         "In case decode, of 1249 elements (x before and after each layer, logits, the letter), "
-         "how many have other bits in regrouped than in plain?",
+         "How many of the 1249 elements (x before and after each layer, logits, the letter) differ "
+         "between the variants regrouped and plain, in case decode?",
      .figure = "wrong",
      .case_name = "decode",
      .variant = "regrouped"},
-    {.text =
-         "In case decode, how many of the 1249 elements have other bits than plain's in matched, "
-         "whose adds are hand-written, in the model's order?",
+    {.text = "How many of the 1249 elements differ between the variants matched and plain, in case "
+             "decode?",
      .figure = "wrong",
      .case_name = "decode",
      .variant = "matched"},
