@@ -20,8 +20,8 @@ static __device__ __forceinline__ void load_keys(const decode_args &a, const blo
     load_rows(a, own, lane, first, key, value);
 #pragma unroll
     for (int m = 0; m < KEYS; m++) {
-        // row is computed before the branch. Inside, nvcc merges the branches of all keys, and all
-        // loads of the table come first.
+        // If row were computed inside the branch, nvcc would merge the branches of all keys, and
+        // all loads of the table would come first.
         const int row = min(first + m * row_layout<D>::GROUPS, a.Sk - 1);
         COUNT("K rotations", lane.index == 0);
         if (lane.rotates) {

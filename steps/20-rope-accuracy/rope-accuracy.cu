@@ -71,7 +71,7 @@ __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
 // end snippet: bare
 
 // snippet: rope
-// x [B][S][D/4] -> y [B][S][D/4], all of float4; pairs are halves
+// x [B][S][D/4] -> y [B][S][D/4], all of float4; a pair has an element of each half
 // grid (blocks for S rows, B), block (D/8, height)
 // cost: 2 N, and the cosines and sines of S B D / 2 pairs
 template <path PATH>
@@ -120,7 +120,7 @@ static __device__ float two_word_revolutions(int position, float2 frequency)
     in_revolutions = part + fmaf(p, frequency.y, rest);
     // end solution: reduce
     COUNT("revolutions past a half",
-          fabsf(in_revolutions) > 0.51f); // the fractional parts may add a little
+          fabsf(in_revolutions) > 0.51f); // 1/2, and a little more
     return in_revolutions;
 }
 // end snippet: two-word
