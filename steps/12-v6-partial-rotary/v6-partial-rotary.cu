@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 
 // same as step 11
 // Pair p and a member, 0 or 1 -> the dimension of this member. Pairs below R/2 rotate: they are
-// (p, p + R/2). Of the D - R others, member 0 is in the first half and member 1 in the second.
+// (p, p + R/2). The D - R others form pairs, too: member 0 in their first half, 1 in their second.
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
