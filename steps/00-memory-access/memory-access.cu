@@ -456,14 +456,14 @@ static const kf_question questions[] = {
      .figure = "global_ld_sectors/global_ld_requests",
      .case_name = "exact",
      .variant = "shifted"},
-    {.text = "On 65536 x 1024 floats, how many times as fast as coalesced, with 4 bytes per lane, "
-             "is float4, with 16?",
+    {.text = "On 65536 x 1024 floats, how many times as fast is float4 (16 bytes per lane) as "
+             "coalesced (4 bytes)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "coalesced",
      .over = "float4"},
-    {.text = "On 65536 x 1024 floats, how many times as fast as shared-4, with 4-way bank "
-             "conflicts, is shared-1, with none?",
+    {.text = "On 65536 x 1024 floats, how many times as fast is shared-1 (no bank conflict) as "
+             "shared-4 (4-way conflicts)?",
      .figure = "median_us",
      .case_name = "large",
      .variant = "shared-4",

@@ -286,14 +286,14 @@ static const kf_question questions[] = {
      .case_name = "D128",
      .variant = "separate",
      .kernel = "attention"},
-    {.text = "With 4 heads of 64 queries and keys, D = 2048, how many times as fast as separate is "
-             "attention-alone, without the two kernels of RoPE?",
+    {.text = "With 4 heads of 64 queries and keys, D = 2048, how many times as fast is "
+             "attention-alone (without the two kernels of RoPE) as separate?",
      .figure = "median_us",
      .case_name = "D2048-R0",
      .variant = "separate",
      .over = "attention-alone"},
-    {.text = "At D = 8, how many times as fast as separate, three launches, is two-launches, on "
-             "the clock call?",
+    {.text = "At D = 8, on the clock call, how many times as fast is two-launches as separate "
+             "(three launches)?",
      .figure = "median_us",
      .case_name = "D8",
      .variant = "separate",

@@ -199,8 +199,8 @@ static const kf_question questions[] = {
      .figure = "nan",
      .case_name = "D64-S16",
      .variant = "bug-both"},
-    {.text = "At D = 128, how many times as fast as tree, with 21 barriers per block, is bug-both, "
-             "with 5?",
+    {.text = "At D = 128, how many times as fast is bug-both (5 barriers per block) as tree (21 "
+             "barriers)?",
      .figure = "median_us",
      .case_name = "D128",
      .variant = "tree",

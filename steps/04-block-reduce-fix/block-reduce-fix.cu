@@ -206,8 +206,8 @@ static const kf_question questions[] = {
      .figure = "barriers/blocks",
      .case_name = "D128",
      .variant = "right"},
-    {.text = "At D = 8, how many times as fast as tree, with 10 barriers per reduction, is "
-             "every-warp, with 2?",
+    {.text = "At D = 8, how many times as fast is every-warp (2 barriers per reduction) as tree "
+             "(10 barriers)?",
      .figure = "median_us",
      .case_name = "D8",
      .variant = "tree",

@@ -343,20 +343,20 @@ static const kf_variant variants[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "At D = 128, how many times as many sectors as v3, with four queries per block, does "
-             "a call of v2-scalar load, with one?",
+    {.text = "At D = 128, how many times as many sectors does v2-scalar (one query per block) load"
+             " as v3 (four queries)?",
      .figure = "global_ld_sectors",
      .case_name = "D128",
      .variant = "v2-scalar",
      .over = "v3"},
-    {.text = "With 4 heads of 64 queries, D = 512, how many times as fast as v2-scalar, with one "
-             "query per block, is v3, with four?",
+    {.text = "With 4 heads of 64 queries, D = 512, how many times as fast is v3 (four queries per "
+             "block) as v2-scalar (one query)?",
      .figure = "median_us",
      .case_name = "D512",
      .variant = "v2-scalar",
      .over = "v3"},
-    {.text = "With 64 heads of D = 512, how many times as fast as v3 is separate-4, with four "
-             "queries per block as well, and all keys rotated before?",
+    {.text = "With 64 heads of D = 512, how many times as fast is separate-4 (four queries per "
+             "block, all keys rotated before) as v3?",
      .figure = "median_us",
      .case_name = "D512-H64",
      .variant = "v3",

@@ -424,16 +424,14 @@ static const kf_question questions[] = {
      .figure = "barriers/blocks",
      .case_name = "D128",
      .variant = "v4"},
-    {.text =
-         "At D = 8, how many times as fast as v4, with powf out of the loop and all 256 threads "
-         "at one key, is v3?",
+    {.text = "At D = 8, how many times as fast is v3 as v4 (no powf in the loop, and all 256 "
+             "threads at one key)?",
      .figure = "median_us",
      .case_name = "D8",
      .variant = "v4",
      .over = "v3"},
-    {.text =
-         "At D = 8, how many times as fast as v4-barriers, with eleven more barriers at each of "
-         "64 keys, is v4?",
+    {.text = "At D = 8, how many times as fast is v4 as v4-barriers (eleven more barriers at each "
+             "of 64 keys)?",
      .figure = "median_us",
      .case_name = "D8",
      .variant = "v4-barriers",

@@ -491,8 +491,8 @@ static const kf_question questions[] = {
      .case_name = "D128",
      .variant = "separate",
      .over = "v5"},
-    {.text = "At D = 2048, how many times as fast as v5, where 3 threads of a block have a key, is "
-             "v5-all, where all 256 share the 3 keys?",
+    {.text = "At D = 2048, how many times as fast is v5-all (all 256 threads share 3 keys) as v5 "
+             "(3 threads have a key)?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v5",

@@ -356,14 +356,14 @@ static const kf_question questions[] = {
      .figure = "barriers/blocks",
      .case_name = "head",
      .variant = "v6"},
-    {.text = "At D = 2048, how many times as fast as separate is v6, which rotates each key in all "
-             "64 blocks of a head?",
+    {.text = "At D = 2048, how many times as fast is v6 (rotates each key in all 64 blocks of a "
+             "head) as separate?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "separate",
      .over = "v6"},
-    {.text = "At D = 2048, how many times as fast as v6-one-load, where a thread stores each value "
-             "before it loads the next, is v6?",
+    {.text = "At D = 2048, how many times as fast is v6 as v6-one-load (a thread stores each value"
+             " before it loads the next)?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v6-one-load",

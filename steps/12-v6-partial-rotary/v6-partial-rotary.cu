@@ -529,8 +529,8 @@ static const kf_question questions[] = {
      .figure = "wrong",
      .case_name = "S1",
      .variant = "v6-none"},
-    {.text = "At D = 2048, how many times as fast as v6, which rotates all dimensions, is "
-             "v6-partial, which rotates 128 of them?",
+    {.text = "At D = 2048, how many times as fast is v6-partial (rotates 128 dimensions) as v6 "
+             "(rotates all dimensions)?",
      .figure = "median_us",
      .case_name = "D2048-R128",
      .variant = "v6",

@@ -269,20 +269,20 @@ static const kf_case own_cases[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "For one head of 64 queries and keys, D = 2048, how many times as many sectors does a "
-             "call of separate load as one of v7, with 16-byte loads of k?",
+    {.text = "One head of 64 queries and keys, D = 2048. Divide the sectors that separate loads "
+             "by the sectors that v7 loads, with its 16-byte loads of k. v and q load alike.",
      .figure = "global_ld_sectors",
      .case_name = "head",
      .variant = "separate",
      .over = "v7"},
-    {.text = "At D = 2048 and R = 128, how many times as fast as separate is v7-scalar, which "
-             "rotates q inside attention and keeps loads of 4 bytes?",
+    {.text = "At D = 2048 and R = 128, v7-scalar rotates q inside attention and keeps loads of 4 "
+             "bytes. How many times as fast is v7-scalar as separate?",
      .figure = "median_us",
      .case_name = "D2048-R128",
      .variant = "separate",
      .over = "v7-scalar"},
-    {.text = "At D = 128 and R = 64, how many times as fast as v7-unfused, three launches, is "
-             "v7, two launches and the same loads of 16 bytes?",
+    {.text = "At D = 128 and R = 64, v7-unfused has three launches, v7 has two, and both load 16 "
+             "bytes of k. How many times as fast is v7 as v7-unfused?",
      .figure = "median_us",
      .case_name = "D128-R64",
      .variant = "v7-unfused",

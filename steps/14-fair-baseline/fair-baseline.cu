@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     __syncthreads();
 
     // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Lanes 2n and 2n + 1 have the
-    // same x, lanes 4n and 4n + 2 the same y. They read the same 16 bytes of keys, or of queries.
-    // So a load takes half of the wavefronts (chapter 3).
+    // same x: they read the same 16 bytes of keys. Lanes 4n and 4n + 2 have the same y: they read
+    // the same 16 bytes of queries. So a load takes half of the wavefronts (chapter 3).
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int x = lane / 2 % 8 + warp % 2 * 8;
@@ -377,14 +377,14 @@ static const kf_case steep_split = {
 static kf_case cases[LADDER_CASES + 1];
 
 static const kf_question questions[] = {
-    {.text = "The variant once computes an exponential per query and key: how many times as many "
-             "does v7 compute at D = 2048, anew for each column?",
+    {.text = "The variant once computes one exponential per query and key. v7 computes it anew "
+             "for each column. At D = 2048, how many times as many exponentials does v7 compute?",
      .figure = "exp",
      .case_name = "head",
      .variant = "v7",
      .over = "once"},
-    {.text = "On the clock graph at D = 2048, how many times as fast as split, with a kernel that "
-             "rotates the keys, is split-once, which rotates them where they are staged?",
+    {.text = "On the clock graph at D = 2048, how many times as fast is split-once as split (one "
+             "more kernel, which rotates the keys)?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "split",

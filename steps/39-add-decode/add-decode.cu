@@ -92,9 +92,9 @@ static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
 
 // The static variables keep the graph from call to call. A graph contains
 // the addresses of its arrays, so it is recorded again if the arrays have
-// other memory. On the clock `graph` this function is itself
-// recorded. The launch of a graph cannot be, so there the kernels are
-// launched one by one.
+// other memory. On the clock `graph` the harness records this
+// function. A launch of a graph cannot be recorded, so on that clock the
+// kernels are launched one by one.
 static void launch_graph(const kf_run *run, cudaStream_t stream)
 {
     static cudaGraphExec_t kept;
