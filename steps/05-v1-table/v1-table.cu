@@ -282,14 +282,14 @@ static const kf_question questions[] = {
      .figure = "K_rotations",
      .case_name = "D128",
      .variant = "v1"},
-    {.text = "separate, whose attention loads no cosines and sines, at D = 2048: how many times as "
-             "fast as v1?",
+    {.text = "At D = 2048, how many times as fast is separate (its attention loads no cosines and "
+             "sines) as v1?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v1",
      .over = "separate"},
-    {.text = "v1-padded, with one unused float at the end of each row of the table, at D = 2048: "
-             "how many times as fast as v1?",
+    {.text = "At D = 2048, how many times as fast is v1-padded (one unused float at the end of "
+             "each row of the table) as v1?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v1",

@@ -368,8 +368,8 @@ static const kf_question questions[] = {
      .figure = "global_ld_requests/blocks",
      .case_name = "D128",
      .variant = "v1-float4"},
-    {.text = "v1-float4, with loads of 16 bytes, at D = 2048: how many times as fast as v1, with "
-             "loads of 4?",
+    {.text = "At D = 2048, how many times as fast is v1-float4 (loads of 16 bytes) as v1 (loads of"
+             " 4)?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v1",

@@ -392,8 +392,8 @@ static const kf_question questions[] = {
      .figure = "pow/blocks",
      .case_name = "D128",
      .variant = "v2"},
-    {.text = "v1-float4, which reads cosines and sines from a table, with 4 heads of D = 2048: how "
-             "many times as fast as v2?",
+    {.text = "With 4 heads of D = 2048, how many times as fast is v1-float4 (reads cosines and "
+             "sines from a table) as v2?",
      .figure = "median_us",
      .case_name = "D2048",
      .variant = "v2",

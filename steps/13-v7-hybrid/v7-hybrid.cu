@@ -269,8 +269,8 @@ static const kf_case own_cases[] = {
 };
 
 static const kf_question questions[] = {
-    {.text = "One head of 64 queries and keys, D = 2048. Divide the sectors that separate loads "
-             "by the sectors that v7 loads, with its 16-byte loads of k. v and q load alike.",
+    {.text = "For one head of 64 queries and keys, D = 2048, how many times as many sectors does "
+             "separate load as v7 (16-byte loads of k)?",
      .figure = "global_ld_sectors",
      .case_name = "head",
      .variant = "separate",
