@@ -9,7 +9,7 @@ G = 24
 X2 = X + W + G
 do for [k = 0:1] {
     Y = 50 + k * 136
-    eval say(12, Y - 32, 'left', INK, k ? '{/:Bold split}: one of 32 blocks of a head' : '{/:Bold v7} and {/:Bold busy}: one of 64 blocks of a head')
+    eval say(12, Y - 32, 'left', INK, k ? '{/:Bold split} and {/:Bold split-once}: one of 32 blocks of a head' : '{/:Bold v7} and {/:Bold busy}: one of 64 blocks of a head')
     eval say(X + W / 2, Y - 12, 'center', SOFT, 'Q, 2048 dimensions')
     eval say(X2 + W / 2, Y - 12, 'center', SOFT, 'K')
     eval box(X, Y, W, H, PANEL, GRID)
