@@ -27,5 +27,5 @@ do for [m = 0:1] {
     eval say(X + m * W / 2, Y + H + 14, 'left', GOOD, m ? '1024–1055' : '0–31')
     eval say(X2 + m * W / 2, Y + H + 14, 'left', GOOD, m ? '1024–1055' : '0–31')
 }
-eval say(X, Y + H + 32, 'left', GOOD, '64 dimensions of all rows: each element of K is read by one block')
+eval say(X, Y + H + 32, 'left', GOOD, 'each element of K is read by one block')
 plot NaN notitle
