@@ -52,7 +52,20 @@ else ifneq ($(and $(on_programs),$(filter $(OPTIONS),$(unknown))),)
 $(error There is no command `$(unknown)`: it is an option of the program, \
 $(call write,--$(unknown) $(or $(word 2,$(unknowns)),VALUE)))
 endif
-near := $(call meant,$(unknown),$(NUMBERS:%=step-%) $(COMMANDS) $(SETTINGS:%=%=))
+ifneq ($(findstring ”,$(unknown) $(ARGS))$(findstring “,$(unknown) $(ARGS)),)
+$(error The shell does not know the quotes “ and ”: write ARGS="--case D64" with plain ones)
+endif
+digits := $(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(unknown))
+ifneq ($(and $(digits),$(filter predict,$(MAKECMDGOALS))),)
+$(error predict takes no answer on its line: write the command alone, it asks)
+else ifneq ($(and $(digits),$(filter next,$(MAKECMDGOALS))),)
+$(error There is no command `$(unknown)`: write next FROM=$(unknown))
+else ifneq ($(and $(digits),$(filter rule,$(MAKECMDGOALS))),)
+$(error There is no command `$(unknown)`: write ARGS="NAME=VALUE ...", as the example in `make rule` has it)
+endif
+# "step 03": the number is a word of its own.
+near := $(if $(filter step steps,$(unknown)),$(call meant,$(or $(word 2,$(unknowns)),03),$(NUMBERS:%=step-%)))
+near := $(or $(near),$(call meant,$(unknown),$(NUMBERS:%=step-%) $(COMMANDS) $(SETTINGS:%=%=)))
 ifneq ($(filter step-%,$(unknown) $(near)),)
 $(error There is no $(unknown): $(if $(near),write $(near); )the steps are step-$(firstword $(NUMBERS)) \
 to step-$(lastword $(NUMBERS)), see `make help`)
@@ -78,6 +91,11 @@ $(error There is no setting $(unknown): it is an option of the program, $(call w
 endif
 $(error There is no setting $(unknown): $(if $(near),write $(near)VALUE; )the settings are \
 ARGS, BACKEND, ARCH and those in `make help`)
+endif
+
+ifneq ($(and $(filter next,$(MAKECMDGOALS)),$(filter step-%,$(MAKECMDGOALS))),)
+$(error next takes no step: write next FROM=$(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))), \
+or $(filter step-%,$(MAKECMDGOALS)) exercise)
 endif
 
 # Settings that only some commands read. A make that another one calls may get them without need.

@@ -596,6 +596,9 @@ proved("a small step", [@writing, @backend], @versions, sub {
     %r = in_tree("make step-97 exercise FORCE=1");
     like(slurp("$tree/work" . "/97-rungs/b-second.cuh"), qr/YOUR CODE/, "unless it is to start over");
     like(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak"), qr/^    code = 0;$/m, "then it is beside");
+    in_tree("echo second >work/97-rungs/b-second.cuh && make step-97 exercise FORCE=1");
+    is(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak2"), "second\n", "a second time, too");
+    like(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak"), qr/^    code = 0;$/m, "and the first stays");
 });
 
 # Markers that are not in order stop everything that reads them.

@@ -210,6 +210,16 @@ refused("step-01 Diff", qr/There is no command `Diff`: write diff; .*/);
 refused("tests", qr/There is no command `tests`: write test; .*/);
 refused("bread", qr/There is no command `bread`: the commands are .*/);
 refused("step-01 exercise FORCE", qr/There is no command `FORCE`: it is a setting, write FORCE=VALUE, .*/);
+refused("step 03 run", qr/There is no step: write step-03; .*/);
+refused("$_ run", qr/There is no \Q$_\E: write step-02; .*/) for "step-two", "two", "step–02";
+refused("step-xx run", qr/There is no step-xx: the steps are .*/);
+refused("stop", qr/There is no command `stop`: the commands are .*/);
+refused("$_->[0]", qr/There is no command `\Q$_->[0]\E`: write $_->[1]; .*/) for ["install", "setup"], ["prediction", "predict"];
+refused("step-01 predict 24576", qr/predict takes no answer on its line: .*/);
+refused("next 21", qr/There is no command `21`: write next FROM=21/);
+refused("next step-02", qr/next takes no step: write next FROM=02, or step-02 exercise/);
+refused("rule 1 2", qr/There is no command `1`: write ARGS="NAME=VALUE \.\.\.", .*/);
+refused("step-01 run 'ARGS=“--case' 'D64”'", qr/The shell does not know the quotes “ and ”: write ARGS="--case D64" with plain ones/);
 refused("\"it's\"", qr/There is no command `it's`: .*/);
 # Options of the program, given without quotes or without ARGS.
 for (["ARGS=--case D128", "--case D128"], ["ARGS=--seed 1", "--seed 1"], ["D128", "--case D128"], ["'case D128'", "--case D128"],

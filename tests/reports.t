@@ -177,7 +177,7 @@ like(slurp("$dir/build/data/nvidia-test-1/step-99-counts.tsv"),
 unlike(slurp("$dir/log"), qr/--by-line/, "the GPU program is not asked for lines");
 like(slurp("$dir/log"), qr/--case small/, "and gets the other arguments");
 %r = run("$count $dir/gpu/step-99 --", %path, PATH => "/usr/bin:/bin", LOG => "$dir/log");
-is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
+is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it. BACKEND=cpu counts on the CPU\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
 
 unlike(slurp("$dir/log.ncu"), qr/ldgsts|hmma|[+-]s?m?sp__/, "ncu is not asked for what no kernel has");
@@ -223,7 +223,7 @@ like($r{out}, qr/\Astep-99: without racecheck, .*\nstep-99: plain: no findings\n
 %r = run("cd $dir && sh common/make/reader/check.sh gpu/step-99 --variant plain", %path, LOG => "$dir/log", FINDS => "memcheck");
 like($r{out}, qr/^step-99: plain: \d+ findings?$/m, "the others do");
 %r = run($check, %path, PATH => "/usr/bin:/bin", LOG => "$dir/log");
-is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes with the CUDA toolkit\n",
+is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes with the CUDA toolkit. BACKEND=cpu checks on the CPU\n",
     "without compute-sanitizer: 77 and a line") unless -x "/usr/bin/compute-sanitizer";
 
 # --- What compares costs ---------------------------------------------------------------------------

@@ -173,6 +173,9 @@ static void choose_case(const kf_program *p, const char *argument, kf_options *o
             }
         char known[1024];
         known_cases(p, known, sizeof known);
+        if (strchr(argument, ','))
+            kf_die(KF_USAGE, "--case %s: one name each, as --case %.*s --case %s", argument,
+                   (int)strcspn(argument, ","), argument, strchr(argument, ',') + 1);
         kf_die(KF_USAGE, "--case %s: no case of that name; one of %s, or FIELD=VALUE as in D=%d",
                argument, known, p->cases[0].shape.D);
     }
@@ -307,6 +310,9 @@ static void check_model(const kf_program *p, const kf_options *o)
 /* "--out --json": the second would be taken for a file's name, and its own meaning lost. */
 static void check_value(const char *option, const char *value, const char *argument)
 {
+    // make adds --out itself, so a reader who left the value out has not typed it.
+    if (value == argument && strcmp(value, "--out") == 0 && strcmp(option, "out") != 0)
+        kf_die(KF_USAGE, "--%s: needs a value; --list shows cases and variants", option);
     if (value == argument && strncmp(value, "--", 2) == 0)
         kf_die(KF_USAGE, "--%s: needs a value, and %s is an option; --%s=%s if it is the value",
                option, value, option, value);

@@ -10,7 +10,7 @@ name=$1
 
 ncu=$(sh common/make/gpu/gpu.sh tool ncu)
 if [ -z "$ncu" ]; then
-    echo "$name: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it" >&2
+    echo "$name: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it. BACKEND=cpu counts on the CPU" >&2
     exit 77
 fi
 [ $# -gt 1 ] || exit 0

@@ -23,8 +23,11 @@ among != "" {
         first = substr($0, 1, RLENGTH)
     else
         exit
-    rest = substr($0, RLENGTH + 1)
-    sub(/^ *[a-zA-Zµ%]* */, "", rest)
+    # "16k" would be taken for 16, "0x10" for 0, "1.5 bis 2" for 1.5.
+    unit = "( *[a-zA-Zµ/]+)?"
+    range = "( *([+]- *" number "( *%|" unit ")|(to|[.][.]|-) *" number unit "))?"
+    if ($0 !~ "^" number unit range "$" || $0 ~ "^" number " *[kKMG](i?B)?( |$)" ||
+        / (to|or)$/ || first + 0 > 1e300) exit
     if (match($0, "(to|[.][.]|-) *" number) && $0 !~ /[+]-/) {
         last = substr($0, RSTART, RLENGTH)
         sub(/^(to|[.][.]|-) */, "", last)

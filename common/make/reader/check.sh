@@ -9,7 +9,7 @@ name=$(basename "$program")
 
 sanitizer=$(sh common/make/gpu/gpu.sh tool compute-sanitizer)
 if [ -z "$sanitizer" ]; then
-    echo "$name: there is no compute-sanitizer here; it comes with the CUDA toolkit" >&2
+    echo "$name: there is no compute-sanitizer here; it comes with the CUDA toolkit. BACKEND=cpu checks on the CPU" >&2
     exit 77
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/check.XXXXXX")

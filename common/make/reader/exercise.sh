@@ -25,8 +25,10 @@ write() {
                 "(FORCE=1 starts over, yours becomes ${2##*/}.bak)"
             return
         fi
-        mv "$2" "$2.bak"
-        echo "your $2 is now $2.bak"
+        bak=$2.bak n=1
+        while [ -e "$bak" ]; do n=$((n + 1)) bak=$2.bak$n; done
+        mv "$2" "$bak"
+        echo "your $2 is now $bak"
     fi
     mv "$new" "$2"
     has_solutions "$1" || return 0

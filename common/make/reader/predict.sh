@@ -63,7 +63,7 @@ ask() {
         while :; do
             printf '  > '
             IFS= read -r typed || {
-                printf '\npredict: no answer to question %s, and nothing more to read\n' "$i" >&2
+                printf '\npredict: no answer to question %s; those before it are kept, make step-%s predict goes on\n' "$i" "$step" >&2
                 # Earlier answers stay, of this question and of those behind it.
                 awk -F '\t' -v "i=$i" '$2 >= i' "$work/old" >>"$work/new"
                 ended=1
