@@ -1,0 +1,16 @@
+// check: 0
+// SIMD-in-a-word and other integer intrinsics (HeCBench's intrinsics-simd): not known.
+#include <cstdio>
+__global__ void k(unsigned *o, unsigned x)
+{
+    o[0] = __vadd4(x, 0x01010101); o[1] = __vabsdiffu4(x, 0x10203040); o[2] = __vcmpeq4(x, x); o[3] = __vmaxs2(x, 5);
+    o[4] = __vabs2(x); o[5] = __fns(x, 0, 3); o[6] = __viaddmax_s32(1, 2, 3);
+}
+int main()
+{
+    unsigned *d, h[7]; cudaMalloc(&d, sizeof h);
+    k<<<1, 1>>>(d, 0xdeadbeef);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    for (unsigned v : h) printf("%08x ", v);
+    cudaFree(d);
+}
