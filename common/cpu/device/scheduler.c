@@ -314,9 +314,9 @@ static void begin_block(struct worker *w, uint64_t place)
     for (int i = 1; i < MAX_BARRIERS && w->named_used; i++)
         w->barriers[i].arrived = 0; /* the last block may have arrived once more than waited */
     w->named_used = 0;
-    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN, to show reads of unwritten memory */
     units_begin_block(w);
-    TRACE(block(w, place));
+    TRACE(block(w, place)); /* which still looks at what the block before has left */
+    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN, to show reads of unwritten memory */
     w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
     run_block(w);

@@ -7,6 +7,8 @@
  *   memcpy(a, b, 4)         ->  ::cpu_memcpy(a, b, 4) */
 #include "compiler/rewriter/rewrite.h"
 
+#include <string.h>
+
 static int variable_count;
 
 static void division(int i)
@@ -82,4 +84,6 @@ void instrument(int i, int in_device)
     else if (in_device && is_any(i, "memcpy memmove memset") && call_of_c(i) >= 0)
         /* g++ turns a copy whose size it knows into code that no instrument sees */
         replace(call_of_c(i), i, formatted("::cpu_%s", text_of(i, i)));
+    else if (in_device && is_any(i, "__builtin_memcpy __builtin_memmove __builtin_memset"))
+        replace(i, i, formatted("::cpu_%s", text_of(i, i) + strlen("__builtin_")));
 }
