@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# cudacc --check finds every planted fault of check/, names its line, and says nothing of the fixed versions.
+# cudacc --check finds every planted fault of check/ and async-faults/, names its line, and says nothing of the fixed versions.
 # The examples of common/cpu/instruments/README.md print what stands there.
-# Reads: common/cuda common/harness tests/check tests/cpu plots/data
+# Reads: common/cuda common/harness tests/check tests/async-faults tests/cpu plots/data
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -31,12 +31,13 @@ sub in_pairs {
 }
 
 # --- The suite as it is written ------------------------------------------------------------------
-my @files = map { s/\.cu$//r } sort glob("*.cu");
+my %source = map { m{([^/]+)\.cu$} ? ($1 => $_) : () } glob("*.cu ../async-faults/*.cu");
+my @files = sort keys %source;
 run("$cudacc --runtime-only");
-in_pairs(map { "$cudacc -g1 -Wall -Wextra -Werror $_.cu -o $dir/$_ >$dir/$_.log 2>&1" } @files);
+in_pairs(map { "$cudacc -g1 -Wall -Wextra -Werror $source{$_} -o $dir/$_ >$dir/$_.log 2>&1" } @files);
 my (@faults, %marks);
 for my $file (@files) {
-    my $text = slurp("$file.cu");
+    my $text = slurp($source{$file});
     my ($of) = $text =~ /^    return suite\("($rule)", list, argc, argv\);$/m;
     ok($of, "$file.cu has the faults of one rule") or next;
     my @table;
@@ -439,7 +440,7 @@ check: 1 finding: out of bounds; 1 warning
 END
 
 # A wait that leaves the group which is read next is named; no wait, or one that comes later, is not.
-%r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-copy.cu -o $dir/pending"); # of $cudacc: --check
+%r = run("$cudacc -O1 -g1 -w $root/tests/async-faults/pending-copy.cu -o $dir/pending"); # of $cudacc: --check
 is($r{code}, 0, "copies that are waited for too late") or diag($r{err});
 %r = run("$dir/pending last_group fault");
 like($r{err}, qr/^pending copy: .*, left in flight by the wait at \S+:\d+ \(called at \S*pending-copy\.cu:\d+\), which leaves the latest 1 group\b/m,
@@ -466,7 +467,7 @@ int main()
     cudaFree(c);
 }
 END
-%r = run("$cudacc -O1 -g1 -w -I$root/tests/check $dir/stage.cu -o $dir/stage && $dir/stage");
+%r = run("$cudacc -O1 -g1 -w -I$root/tests/async-faults $dir/stage.cu -o $dir/stage && $dir/stage");
 like($r{err}, qr/^pending copy: .*, no wait since the one at \S+ \(called at \S*stage\.cu:8\), which came before the copy: need a wait, or another tile's place\b/m,
     "a wait that came before the copy") or diag($r{err});
 %r = run("$dir/pending no_wait fault");
@@ -476,25 +477,25 @@ like($r{err}, qr/^pending copy: .*, before the wait for the copy\b/m, "and where
 my $compiler = $ENV{CXX} || "g++";
 spew("$dir/g++", "#!/bin/sh\nexec $compiler -D_FORTIFY_SOURCE=3 \"\$@\"\n");
 chmod 0755, "$dir/g++";
-%r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-wgmma.cu -o $dir/fortified && $dir/fortified part_reused fault",
+%r = run("$cudacc -O1 -g1 -w $root/tests/async-faults/pending-wgmma.cu -o $dir/fortified && $dir/fortified part_reused fault",
     CXX => "$dir/g++", CUDACPU_BUILD => "$root/build/cpu/" . ($compiler =~ s{.*/}{}r));
 like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy is seen, fortified or not") or diag($r{err});
 
 # --- The page of the instruments: of each rule an example, which prints what stands there -----------
 my $page = slurp("$root/common/cpu/instruments/README.md");
-my ($source, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
+my ($examples, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
 while ($page =~ /^### ([^\n]*)\n(.*?)(?=^##|\z)/msg) {
     my ($name, $text, $exit) = ($1, $2, pos($page) <= index($page, "## Warnings\n") ? 1 : 0);
     my ($code) = $text =~ /^```cuda\n(.*?)^```$/ms;
     my ($printed) = $text =~ /^```text\n(.*?)^```$/ms or next;
     my ($file, $function) = ($name =~ tr/ /-/r, "run_" . $name =~ tr/ /_/r);
     $code =~ s/\n\n/\nstatic void $function() {\n/ or $code = "static void $function() { $code"; # as many lines
-    $source .= "#line 1 \"$file.cu\"\n$code}\n";
+    $examples .= "#line 1 \"$file.cu\"\n$code}\n";
     $calls .= "    if (strcmp(v[1], \"$name\") == 0) $function();\n";
     push @examples, [$name, "$exit: $printed"];
 }
 is(join(", ", sort map { $_->[0] } @examples), join(", ", sort map { $_->{name} } check_rules()), "each rule has its heading and example");
-spew("$dir/examples.cu", "${source}int main(int, char **v)\n{\n$calls}\n");
+spew("$dir/examples.cu", "${examples}int main(int, char **v)\n{\n$calls}\n");
 %r = run("cd $dir && $cudacc -w examples.cu -o examples");
 is("$r{code} $r{err}", "0 ", "the examples compile");
 for (@examples) {

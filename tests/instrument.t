@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # cudacc --count and --check: counts that follow from the source, a reader's own program, refusals.
 # The fault suite is in check.t, the steps' rows in count.t.
-# Reads: common tests/cpu tests/check
+# Reads: common tests/cpu tests/check tests/async-faults
 use strict;
 use warnings;
 use Test::More;
@@ -295,7 +295,7 @@ for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_PLAN} } map { "clang
     for (["shared-race", "lane_to_lane"], ["wgmma-fence", "read_between"], ["out-of-bounds", "own_array"]) {
         my ($file, $name) = @$_;
         my $rule = $file =~ tr/-/ /r;
-        my $source = "tests/check/$file.cu";
+        my ($source) = glob("tests/{check,async-faults}/$file.cu");
         my @text = split /\n/, slurp($source);
         my $lines = join "|", map { $_ + 1 } grep { $text[$_] =~ /(?:fault|seen) here: $name$/ } 0 .. $#text;
         %r = run("$cudacc --check -g1 $source -o $dir/faults && $dir/faults $name fault");

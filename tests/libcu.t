@@ -2,7 +2,7 @@
 # cuda::barrier and cuda::pipeline, nvcuda::wmma, and the toolkit's libcu++ where there is a toolkit, on the CPU:
 # results in each order of threads, whenever copies take effect; what the instruments say. The faults that check finds
 # are in check/.
-# Reads: common/cuda common/harness tests/cpu tests/check tests/ptx
+# Reads: common/cuda common/harness tests/cpu tests/check tests/async-faults tests/ptx
 use strict;
 use warnings;
 use Test::More;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # make messages: it has a message of each who says something, every rule of --check that a fault is planted for, every
 # PTX instruction, and the exit codes.
-# Reads: common tests/check
+# Reads: common tests/check tests/async-faults
 use strict;
 use warnings;
 use Test::More;
@@ -18,7 +18,7 @@ for my $heading ($r{out} =~ /^## (.*)$/mg) {
     like($r{out}, qr/^## \Q$heading\E\n\n(?:.*\n\n?)*?(?:- |\| )/m, "$heading: something is listed");
 }
 my ($rules) = $r{out} =~ /^## Rules of.*?\n(.*?)^## /ms;
-my %planted = map { map { $_ => 1 } slurp($_) =~ /return suite\("(.*)", list/ } glob("tests/check/*.cu");
+my %planted = map { map { $_ => 1 } slurp($_) =~ /return suite\("(.*)", list/ } glob("tests/{check,async-faults}/*.cu");
 like($rules, qr/^- `\Q$_\E`/m, "the rule $_") for sort keys %planted;
 my %listed = map { $_ => 1 } $r{out} =~ /^\| `(\w+)` \| /mg;
 my @known = map { slurp($_) =~ /^PTX_BY_\w+\(\s*"(\w+)"/mg } grep { -f } glob("common/cpu/*/instructions.h common/cpu/*/*/instructions.h");

@@ -98,7 +98,7 @@ for my $source ($links ? glob("steps/[0-9][0-9]-*/*.cu") : ()) {
 # griddepcontrol came with sm_90, and wgmma is sm_90a's. -cuda: all but the host's compiler, and g++ sees them in
 # other tests.
 my $objects = scratch_dir();
-for my $source (drawn_parts("faults", "all", glob("tests/check/*.cu tests/banks/*.cu"))) {
+for my $source (drawn_parts("faults", "all", glob("tests/check/*.cu tests/async-faults/*.cu tests/banks/*.cu"))) {
     my $text = slurp($source);
     my $arch = $text =~ /wgmma/ ? "90a" : $text =~ /stmatrix|add_to_4|bulk|griddep/ ? "90" : "80";
     proved($source, [reads($source)], @versions, sub {

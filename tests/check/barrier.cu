@@ -1,7 +1,7 @@
 /* Barriers that some threads never reach, or reach elsewhere. A GPU must not hang in them: whole
  * warps part at __syncthreads, which counts those that come to any and those that have ended; and a
  * lane that is missing in a warp has ended. */
-#include "ptx.cuh"
+#include "../async-faults/ptx.cuh"
 
 template <bool fault>
 __global__ void half_the_block(const int *x, int *y)

@@ -1,5 +1,5 @@
 /* Accesses to memory that was freed before the launch. */
-#include "suite.cuh"
+#include "../async-faults/suite.cuh"
 
 #include <utility>
 

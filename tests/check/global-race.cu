@@ -1,5 +1,5 @@
 /* Races on global memory, between blocks but for the last two. */
-#include "ptx.cuh"
+#include "../async-faults/ptx.cuh"
 
 #include <cooperative_groups.h>
 

@@ -1,6 +1,6 @@
 /* Device memory, streams and graphs that are still there at the end. A finding names where they
  * were made. */
-#include "suite.cuh"
+#include "../async-faults/suite.cuh"
 
 static __global__ void fill(int *y, int value)
 {

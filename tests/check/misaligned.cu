@@ -1,6 +1,6 @@
 /* Accesses at an address that is no multiple of their size. All stay inside their memory. */
-#include "bulk.cuh"
-#include "ptx.cuh"
+#include "../async-faults/bulk.cuh"
+#include "../async-faults/ptx.cuh"
 
 template <bool fault>
 __global__ void vector_at_one(const float *x, float *y)

@@ -1,6 +1,6 @@
 /* Accesses outside an allocation or outside a shared variable, by a few elements. */
-#include "bulk.cuh"
-#include "ptx.cuh"
+#include "../async-faults/bulk.cuh"
+#include "../async-faults/ptx.cuh"
 
 template <bool fault>
 __global__ void end_included(const int *x, int *y, int n)

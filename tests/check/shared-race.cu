@@ -1,6 +1,6 @@
 /* Races on shared memory between two barriers. Where a cell could be read too early it holds 0
  * before, so that the read is a race and not of memory that nobody has written. */
-#include "ptx.cuh"
+#include "../async-faults/ptx.cuh"
 
 #include <cooperative_groups.h>
 

@@ -2,8 +2,8 @@
  * cache that is not told of stores, so they may find what was there before the launch, whatever is
  * in order.
  */
-#include "bulk.cuh"
-#include "ptx.cuh"
+#include "../async-faults/bulk.cuh"
+#include "../async-faults/ptx.cuh"
 
 /* Each thread stores its number, and loads its neighbour's behind a barrier. */
 template <bool fault>

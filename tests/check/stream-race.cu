@@ -1,6 +1,6 @@
 /* Launches of two streams that meet in an array, and nothing makes the one wait for the other: no
  * event, no wait of the host, no default stream. */
-#include "suite.cuh"
+#include "../async-faults/suite.cuh"
 
 enum { N = 256 };
 

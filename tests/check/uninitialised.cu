@@ -1,5 +1,5 @@
 /* Reads of memory that nobody has written, global or shared. */
-#include "ptx.cuh"
+#include "../async-faults/ptx.cuh"
 
 static __device__ int warp_sum(int v)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# suite.sh: which of the planted faults in tests/check/ does each checker find? The checkers are ours on the
+# suite.sh: which of the planted faults in tests/check/ and tests/async-faults/ does each checker find? The checkers are ours on the
 # CPU and, if there is a GPU, the four tools of compute-sanitizer. The fixed version of each fault is run as
 # well. build/data/DEVICE/check-suite.tsv gets one row per fault, with a column per checker:
 #   found         a finding of the fault's own class, and none in its fixed version
@@ -51,7 +51,7 @@ fi
 work=build/suite
 rm -rf $work
 mkdir -p $work/cpu $work/cuda $work/answers "build/data/$device" || exit
-sources=$(ls tests/check/*.cu)
+sources=$(ls tests/check/*.cu tests/async-faults/*.cu)
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 [ "$jobs" -le 8 ] || jobs=8
 
