@@ -29,11 +29,11 @@ exercise = work/$1-$(notdir $(call source,$1))
 # Without a step these are about the exercise that is next.
 LEADING := hint predict skip solution watch
 STEP_COMMANDS := run count check diff exercise try $(LEADING) cuda data profile
-COMMANDS := help setup clean next list rule new-step messages test test-all lint bench programs coverage mutation exactness \
+COMMANDS := help setup clean next list rule new-step messages test test-all lint bench scores programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
-    SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
+    SEEDS SAMPLE SUITE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 # The goal or setting that a word may stand for, or nothing.
 quoted = '$(subst ','\'',$1)'
@@ -159,6 +159,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of all steps
   make messages            every message, rule and exit code there is, with what is right
   make bench               how fast the CPU backend itself is
+  make scores SUITE=DIR    how many faults of a public suite check finds: tests/scores/
   make programs            build every step, and print where the programs are
   make clean               remove build/ (your work/ stays)
 

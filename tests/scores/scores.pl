@@ -103,8 +103,9 @@ my @programs = $suites{$suite}[1]->();
 stop("no program of $suite has @only in its name") if !@programs;
 
 my $work = "$root/build/scores/$suite";
+my $out = $ENV{SCORES_TO} // "$root/build/data/cpu";
 remove_tree($work);
-make_path($work, "$root/build/data/cpu");
+make_path($work, $out);
 my ($cores) = `nproc 2>/dev/null || getconf _NPROCESSORS_ONLN` =~ /(\d+)/;
 system("$cudacc --runtime-only") == 0 or exit 2;
 
@@ -160,6 +161,6 @@ my $rows = join "", map { my $input = $_; map {
 my $table = join("\t", qw(suite input label programs), @columns) . "\n$rows";
 print $table;
 exit 0 if @only; # a part of a suite is no score
-spew("$root/build/data/cpu/scores-$suite.tsv", $head . $table);
-spew("$root/build/data/cpu/scores-$suite-told.tsv", $head . join("\t", qw(program input label verdict rules)) . "\n" . join "", map { "$_\n" } @told);
-print "scores: rows are in build/data/cpu/scores-$suite.tsv, and where label and verdict differ in scores-$suite-told.tsv\n";
+spew("$out/scores-$suite.tsv", $head . $table);
+spew("$out/scores-$suite-told.tsv", $head . join("\t", qw(program input label verdict rules)) . "\n" . join "", map { "$_\n" } @told);
+print "scores: rows are in " . ($out =~ s{^\Q$root\E/}{}r) . "/scores-$suite.tsv, and where label and verdict differ in scores-$suite-told.tsv\n";

@@ -410,5 +410,9 @@ bench: $(CPU)/runtime
 	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done
 	@perl tests/lib/suite.pl --pace
 
+# A public suite of faults, held against check: tests/scores/README.md.
+scores:
+	@perl tests/scores/scores.pl '$(SUITE)'
+
 lint:
 	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/cpu
