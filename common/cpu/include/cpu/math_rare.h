@@ -2,6 +2,7 @@
  * halves and bytes of integers. Part of math.h. */
 #pragma once
 
+#include <fenv.h>
 #include <limits>
 
 /* r is the result rounded to nearest. The exact result is greater (error > 0) or less (error <
@@ -55,6 +56,17 @@ inline T cpu_sqrt(T a)
     const T r = std::sqrt(a);
     return cpu_directed<way, T>(r, std::isfinite(r) ? std::fma(-r, r, a) : 0);
 }
+/* The processor rounds as it is told. Nobody can move an access of a volatile variable beyond the
+ * call that tells it. The instruments must not see these accesses. */
+template <char way, class T>
+__attribute__((noinline, no_sanitize("thread"))) inline T cpu_fma(T a, T b, T c)
+{
+    volatile T x = a, y = b, z = c;
+    fesetround(way == 'z' ? FE_TOWARDZERO : way == 'd' ? FE_DOWNWARD : FE_UPWARD);
+    volatile T r = std::fma(x, y, z);
+    fesetround(FE_TONEAREST);
+    return r;
+}
 #define CPU_DIRECTED(way, letter)                                                                  \
     CPU_F2(float, __fadd_##way, float, float, (cpu_add<letter>(a, b)))                             \
     CPU_F2(float, __fsub_##way, float, float, (cpu_add<letter>(a, -b)))                            \
@@ -67,12 +79,16 @@ inline T cpu_sqrt(T a)
     CPU_F2(double, __dmul_##way, double, double, (cpu_mul<letter>(a, b)))                          \
     CPU_F2(double, __ddiv_##way, double, double, (cpu_div<letter>(a, b)))                          \
     CPU_F1(double, __drcp_##way, double, (cpu_div<letter>(1.0, a)))                                \
-    CPU_F1(double, __dsqrt_##way, double, (cpu_sqrt<letter>(a)))
+    CPU_F1(double, __dsqrt_##way, double, (cpu_sqrt<letter>(a)))                                   \
+    CPU_F3(float, __fmaf_##way, float, float, float, (cpu_fma<letter>(a, b, c)))                   \
+    CPU_F3(float, __fmaf_ieee_##way, float, float, float, (cpu_fma<letter>(a, b, c)))              \
+    CPU_F3(double, __fma_##way, double, double, double, (cpu_fma<letter>(a, b, c)))
 CPU_DIRECTED(rz, 'z')
 CPU_DIRECTED(rd, 'd')
 CPU_DIRECTED(ru, 'u')
 #undef CPU_DIRECTED
 CPU_F1(double, __drcp_rn, double, 1 / a)
+CPU_F3(float, __fmaf_ieee_rn, float, float, float, fmaf(a, b, c))
 
 /* Conversions between 64-bit integers and floating point. They saturate, as those of 32 bits do. */
 template <class To>
@@ -98,6 +114,31 @@ CPU_TO_INTEGERS(rz, std::trunc)
 CPU_TO_INTEGERS(rd, std::floor)
 CPU_TO_INTEGERS(ru, std::ceil)
 #undef CPU_TO_INTEGERS
+template <char way, class To, class From>
+inline To cpu_from_integer(From a)
+{
+    const To r = (To)a;
+    return cpu_directed<way, To>(r,
+                                 (To)((__int128)a > (__int128)r) - (To)((__int128)a < (__int128)r));
+}
+template <char way>
+inline float cpu_to_float(double a)
+{
+    const float r = (float)a;
+    return cpu_directed<way, float>(r, (float)(a > (double)r) - (float)(a < (double)r));
+}
+#define CPU_FROM_INTEGERS(suffix, way)                                                             \
+    CPU_F1(float, __int2float_##suffix, int, (cpu_from_integer<way, float>(a)))                    \
+    CPU_F1(float, __uint2float_##suffix, unsigned, (cpu_from_integer<way, float>(a)))              \
+    CPU_F1(float, __ll2float_##suffix, long long, (cpu_from_integer<way, float>(a)))               \
+    CPU_F1(float, __ull2float_##suffix, unsigned long long, (cpu_from_integer<way, float>(a)))     \
+    CPU_F1(double, __ll2double_##suffix, long long, (cpu_from_integer<way, double>(a)))            \
+    CPU_F1(double, __ull2double_##suffix, unsigned long long, (cpu_from_integer<way, double>(a)))  \
+    CPU_F1(float, __double2float_##suffix, double, cpu_to_float<way>(a))
+CPU_FROM_INTEGERS(rz, 'z')
+CPU_FROM_INTEGERS(rd, 'd')
+CPU_FROM_INTEGERS(ru, 'u')
+#undef CPU_FROM_INTEGERS
 CPU_F1(double, __uint2double_rn, unsigned, a)
 CPU_F1(double, __ll2double_rn, long long, a)
 CPU_F1(double, __ull2double_rn, unsigned long long, a)
@@ -218,8 +259,53 @@ inline void sincospi(double a, double *s, double *c)
     *s = sinpi(a);
     *c = cospi(a);
 }
+/* C++ forms of functions of float, under the names of those of double. */
+inline void sincospi(float a, float *s, float *c)
+{
+    sincospif(a, s, c);
+}
+inline void sincos(float a, float *s, float *c)
+{
+    sincosf(a, s, c);
+}
+#define CPU_OF_FLOAT(name) CPU_F1(float, name, float, name##f(a))
+CPU_OF_FLOAT(exp10)
+CPU_OF_FLOAT(rsqrt)
+CPU_OF_FLOAT(rcbrt)
+CPU_OF_FLOAT(sinpi)
+CPU_OF_FLOAT(cospi)
+CPU_OF_FLOAT(j0)
+CPU_OF_FLOAT(j1)
+CPU_OF_FLOAT(y0)
+CPU_OF_FLOAT(y1)
+CPU_OF_FLOAT(cyl_bessel_i0)
+CPU_OF_FLOAT(cyl_bessel_i1)
+CPU_OF_FLOAT(erfinv)
+CPU_OF_FLOAT(erfcinv)
+CPU_OF_FLOAT(erfcx)
+CPU_OF_FLOAT(normcdf)
+CPU_OF_FLOAT(normcdfinv)
+#undef CPU_OF_FLOAT
+CPU_F2(float, jn, int, float, jnf(a, b))
+CPU_F2(float, yn, int, float, ynf(a, b))
+CPU_F2(double, fdivide, double, double, (CPU_SPECIAL(CPU_DIV), a / b))
 
 /* Integers. */
+/* The place of the set bit that comes offset - 1 set bits after the first one from `base` on, or
+ * that many before it if the offset is negative; of offset 0, base, if its bit is set. */
+inline unsigned __fns(unsigned mask, unsigned base, int offset)
+{
+    int left = offset < 0 ? -offset : offset;
+    for (unsigned place = base; place<32; place += offset> 0 ? 1 : -1) {
+        left -= offset != 0 && mask >> place & 1;
+        if (left == 0)
+            return mask >> place & 1 ? place : ~0u;
+    }
+    return ~0u;
+}
+CPU_F1(unsigned short, __nv_bswap16, unsigned short, __builtin_bswap16(a))
+CPU_F1(unsigned, __nv_bswap32, unsigned, __builtin_bswap32(a))
+CPU_F1(unsigned long long, __nv_bswap64, unsigned long long, __builtin_bswap64(a))
 CPU_F2(int, __hadd, int, int, ((int64_t)a + b) >> 1)
 CPU_F2(int, __rhadd, int, int, ((int64_t)a + b + 1) >> 1)
 CPU_F2(unsigned, __uhadd, unsigned, unsigned, ((uint64_t)a + b) >> 1)
@@ -262,3 +348,17 @@ CPU_F3(int, __dp2a_hi, int, int, int,
        (cpu_dot<int16_t, int8_t, unsigned>((unsigned)a, (unsigned)b >> 16, (unsigned)c)))
 CPU_F3(unsigned, __dp2a_hi, unsigned, unsigned, unsigned,
        (cpu_dot<uint16_t, uint8_t>(a, b >> 16, c)))
+template <class V>
+inline unsigned cpu_two_halves(V v)
+{
+    return (unsigned)(uint16_t)v.x | (unsigned)(uint16_t)v.y << 16;
+}
+#define CPU_DP2A(half)                                                                             \
+    CPU_F3(int, __dp2a_##half, short2, char4, int,                                                 \
+           __dp2a_##half((int)cpu_two_halves(a), (int)cpu_four_bytes(b), c))                       \
+    CPU_F3(unsigned, __dp2a_##half, ushort2, uchar4, unsigned,                                     \
+           __dp2a_##half(cpu_two_halves(a), cpu_four_bytes(b), c))
+CPU_DP2A(lo)
+CPU_DP2A(hi)
+#undef CPU_DP2A
+#include "cpu/simd.h"
