@@ -45,6 +45,17 @@ inline double cpu_odd(A a)
     return (double)a;
 }
 
+/* The whole number v as a T, which saturates. NaN is 0, and in 64 bits the top bit. */
+template <class T>
+inline T cpu_integer(double v)
+{
+    if constexpr (sizeof(T) == 8)
+        return cpu_saturate64<T>(v);
+    else
+        return cpu_saturate<T>(v, (double)std::numeric_limits<T>::min(),
+                               (double)std::numeric_limits<T>::max());
+}
+
 template <int E, int M>
 struct cpu_float16 {
     typedef cpu_raw16<E, M> raw;
@@ -98,7 +109,7 @@ struct cpu_float16 {
 #define CPU_TO(T)                                                                                  \
     operator T() const                                                                             \
     {                                                                                              \
-        return integer<T>(std::trunc(value()));                                                    \
+        return cpu_integer<T>(std::trunc(value()));                                                \
     }
     CPU_TO(char)
     CPU_TO(signed char)
@@ -132,17 +143,6 @@ struct cpu_float16 {
     bool is_nan() const
     {
         return (x & 0x7fff) > ((1 << E) - 1) << M;
-    }
-
-    /* The whole number v as a T, which saturates. NaN is 0, and in 64 bits the top bit. */
-    template <class T>
-    static T integer(double v)
-    {
-        if constexpr (sizeof(T) == 8)
-            return cpu_saturate64<T>(v);
-        else
-            return cpu_saturate<T>(v, (double)std::numeric_limits<T>::min(),
-                                   (double)std::numeric_limits<T>::max());
     }
 
     /* v as a 16-bit number: the nearest ('n'), ties to even; the next one to zero ('z'), down ('d')

@@ -36,7 +36,7 @@ CPU_FUNCTION(float, CPU_NAME(__, CPU_SCALAR, 2float), (CPU_HALF a), (float)a)
                  CPU_HALF::of_bits(CPU_HALF::rounded<way>(cpu_odd(a))))
 #define CPU_TO(suffix, way, round, name, T)                                                        \
     CPU_FUNCTION(T, CPU_NAME(__, CPU_SCALAR, 2##name##_##suffix), (CPU_HALF a),                    \
-                 CPU_HALF::integer<T>(round(a.value())))
+                 cpu_integer<T>(round(a.value())))
 CPU_WAYS(CPU_FROM, float, float)
 #define CPU_BOTH(name, T) CPU_WAYS(CPU_FROM, name, T) CPU_WAYS(CPU_TO, name, T)
 CPU_BOTH(short, short)
