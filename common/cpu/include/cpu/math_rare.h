@@ -149,6 +149,8 @@ inline double cpu_erfcinv(double y)
 {
     if (!(y > 0 && y < 2))
         return y == 0 ? INFINITY : y == 2 ? -INFINITY : NAN;
+    if (y > 1) /* 2 - y is exact */
+        return -cpu_erfcinv(2 - y);
     /* A first guess, then Halley's iteration. */
     const double a = 0.147, l = log(y * (2 - y)), t = 2 / (M_PI * a) + l / 2;
     double x = copysign(sqrt(sqrt(t * t - l / a) - t), 1 - y);
@@ -156,7 +158,7 @@ inline double cpu_erfcinv(double y)
         const double slope = -M_2_SQRTPI * exp(-x * x);
         if (slope == 0)
             break;
-        const double step = (y < 0.5 || y > 1.5 ? erfc(x) - y : (1 - y) - erf(x)) / slope;
+        const double step = (y < 0.5 ? erfc(x) - y : (1 - y) - erf(x)) / slope;
         x -= step / (1 + x * step);
     }
     return x;
@@ -164,7 +166,7 @@ inline double cpu_erfcinv(double y)
 inline double cpu_erfinv(double y)
 {
     if (fabs(y) > 0.5)
-        return cpu_erfcinv(1 - y);
+        return copysign(cpu_erfcinv(1 - fabs(y)), y);
     double x = y * (1 / M_2_SQRTPI) * (1 + y * y * (M_PI / 12));
     for (int i = 0; i < 4; i++) {
         const double step = (erf(x) - y) / (M_2_SQRTPI * exp(-x * x));
@@ -193,12 +195,14 @@ inline double cpu_norm(int n, const double *p)
 {
     double most = 0, sum = 0;
     for (int i = 0; i < n; i++)
-        most = fabs(p[i]) > most || p[i] != p[i] ? fabs(p[i]) : most;
-    if (most == 0 || !std::isfinite(most))
+        most = fmax(most, fabs(p[i]));
+    if (std::isinf(most)) /* even if another one is NaN */
         return most;
-    for (int i = 0; i < n; i++)
-        sum += p[i] / most * (p[i] / most);
-    return most * sqrt(sum);
+    for (int i = 0; i < n; i++) {
+        const double part = most == 0 ? p[i] : p[i] / most; /* 0 or NaN, if none is more */
+        sum += part * part;
+    }
+    return most == 0 ? sum : most * sqrt(sum);
 }
 inline double norm(int n, const double *p)
 {
@@ -207,8 +211,11 @@ inline double norm(int n, const double *p)
 inline float normf(int n, const float *p)
 {
     double sum = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (std::isinf(p[i])) /* even if another one is NaN */
+            return INFINITY;
         sum += (double)p[i] * p[i];
+    }
     return (float)sqrt(sum);
 }
 inline double norm3d(double a, double b, double c)
