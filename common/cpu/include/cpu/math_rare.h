@@ -19,70 +19,47 @@ inline T cpu_directed(T r, T error)
         return std::nextafter(r, -inf);
     return r;
 }
-template <class T>
-inline T cpu_overflow(T r, bool finite) /* the `error` of an overflow */
-{
-    return std::isinf(r) && finite ? -r : 0;
-}
+/* a + b, a * b, a / b, the square root of a, or a * b + c ('f'). The processor rounds as it is
+ * told. Nobody can move an access of a volatile variable beyond the call that tells it. The
+ * instruments must not see these accesses. */
 template <char way, class T>
-inline T cpu_add(T a, T b)
+__attribute__((noinline, no_sanitize("thread"))) inline T cpu_in_way(char op, T a, T b, T c)
 {
-    const T r = cpu_rounded(a) + cpu_rounded(b), of_b = cpu_rounded(r - a);
-    if (!std::isfinite(r))
-        return cpu_directed<way, T>(r, cpu_overflow(r, std::isfinite(a) && std::isfinite(b)));
-    const T error = cpu_rounded(a - cpu_rounded(r - of_b)) + cpu_rounded(b - of_b);
-    return r == 0 && error == 0 && way == 'd' && a != 0 ? -(T)0 : cpu_directed<way, T>(r, error);
-}
-template <char way, class T>
-inline T cpu_mul(T a, T b)
-{
-    const T r = cpu_rounded(a * b);
-    return cpu_directed<way, T>(r, std::isfinite(r)
-                                       ? std::fma(a, b, -r)
-                                       : cpu_overflow(r, std::isfinite(a) && std::isfinite(b)));
-}
-template <char way, class T>
-inline T cpu_div(T a, T b)
-{
-    const T r = cpu_rounded(a / b);
-    if (!std::isfinite(r))
-        return cpu_directed<way, T>(r, cpu_overflow(r, std::isfinite(a) && b != 0));
-    const T rest = std::isinf(b) ? 0 : std::fma(-r, b, a);
-    return cpu_directed<way, T>(r, b < 0 ? -rest : rest);
-}
-template <char way, class T>
-inline T cpu_sqrt(T a)
-{
-    const T r = std::sqrt(a);
-    return cpu_directed<way, T>(r, std::isfinite(r) ? std::fma(-r, r, a) : 0);
-}
-/* The processor rounds as it is told. Nobody can move an access of a volatile variable beyond the
- * call that tells it. The instruments must not see these accesses. */
-template <char way, class T>
-__attribute__((noinline, no_sanitize("thread"))) inline T cpu_fma(T a, T b, T c)
-{
-    volatile T x = a, y = b, z = c;
+    volatile T x = a, y = b, z = c, r;
     fesetround(way == 'z' ? FE_TOWARDZERO : way == 'd' ? FE_DOWNWARD : FE_UPWARD);
-    volatile T r = std::fma(x, y, z);
+    if (op == '+')
+        r = x + y;
+    else if (op == '*')
+        r = x * y;
+    else if (op == '/')
+        r = x / y;
+    else if (op == 's')
+        r = (T)std::sqrt(x);
+    else
+        r = std::fma(x, y, z);
     fesetround(FE_TONEAREST);
     return r;
 }
 #define CPU_DIRECTED(way, letter)                                                                  \
-    CPU_F2(float, __fadd_##way, float, float, (cpu_add<letter>(a, b)))                             \
-    CPU_F2(float, __fsub_##way, float, float, (cpu_add<letter>(a, -b)))                            \
-    CPU_F2(float, __fmul_##way, float, float, (cpu_mul<letter>(a, b)))                             \
-    CPU_F2(float, __fdiv_##way, float, float, (cpu_div<letter>(a, b)))                             \
-    CPU_F1(float, __frcp_##way, float, (cpu_div<letter>(1.0f, a)))                                 \
-    CPU_F1(float, __fsqrt_##way, float, (cpu_sqrt<letter>(a)))                                     \
-    CPU_F2(double, __dadd_##way, double, double, (cpu_add<letter>(a, b)))                          \
-    CPU_F2(double, __dsub_##way, double, double, (cpu_add<letter>(a, -b)))                         \
-    CPU_F2(double, __dmul_##way, double, double, (cpu_mul<letter>(a, b)))                          \
-    CPU_F2(double, __ddiv_##way, double, double, (cpu_div<letter>(a, b)))                          \
-    CPU_F1(double, __drcp_##way, double, (cpu_div<letter>(1.0, a)))                                \
-    CPU_F1(double, __dsqrt_##way, double, (cpu_sqrt<letter>(a)))                                   \
-    CPU_F3(float, __fmaf_##way, float, float, float, (cpu_fma<letter>(a, b, c)))                   \
-    CPU_F3(float, __fmaf_ieee_##way, float, float, float, (cpu_fma<letter>(a, b, c)))              \
-    CPU_F3(double, __fma_##way, double, double, double, (cpu_fma<letter>(a, b, c)))
+    CPU_F2(float, __fadd_##way, float, float, (cpu_in_way<letter>('+', a, b, a)))                  \
+    CPU_F2(float, __fsub_##way, float, float, (cpu_in_way<letter>('+', a, -b, a)))                 \
+    CPU_F2(float, __fmul_##way, float, float, (cpu_in_way<letter>('*', a, b, a)))                  \
+    CPU_F2(float, __fdiv_##way, float, float,                                                      \
+           (CPU_SPECIAL(CPU_DIV), cpu_in_way<letter>('/', a, b, a)))                               \
+    CPU_F1(float, __frcp_##way, float,                                                             \
+           (CPU_SPECIAL(CPU_DIV), cpu_in_way<letter>('/', 1.0f, a, a)))                            \
+    CPU_F1(float, __fsqrt_##way, float, (cpu_in_way<letter>('s', a, a, a)))                        \
+    CPU_F2(double, __dadd_##way, double, double, (cpu_in_way<letter>('+', a, b, a)))               \
+    CPU_F2(double, __dsub_##way, double, double, (cpu_in_way<letter>('+', a, -b, a)))              \
+    CPU_F2(double, __dmul_##way, double, double, (cpu_in_way<letter>('*', a, b, a)))               \
+    CPU_F2(double, __ddiv_##way, double, double,                                                   \
+           (CPU_SPECIAL(CPU_DIV), cpu_in_way<letter>('/', a, b, a)))                               \
+    CPU_F1(double, __drcp_##way, double,                                                           \
+           (CPU_SPECIAL(CPU_DIV), cpu_in_way<letter>('/', 1.0, a, a)))                             \
+    CPU_F1(double, __dsqrt_##way, double, (cpu_in_way<letter>('s', a, a, a)))                      \
+    CPU_F3(float, __fmaf_##way, float, float, float, (cpu_in_way<letter>('f', a, b, c)))           \
+    CPU_F3(float, __fmaf_ieee_##way, float, float, float, (cpu_in_way<letter>('f', a, b, c)))      \
+    CPU_F3(double, __fma_##way, double, double, double, (cpu_in_way<letter>('f', a, b, c)))
 CPU_DIRECTED(rz, 'z')
 CPU_DIRECTED(rd, 'd')
 CPU_DIRECTED(ru, 'u')
