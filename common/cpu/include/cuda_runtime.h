@@ -189,12 +189,17 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
     return cpu_value<T>(cpu_shuffle(CPU_SHFL_XOR, mask, cpu_bits(v), lanes, width, file, line));
 }
 
+/* Whether sums of T are rounded, and so depend on their order. float16.h has more such types. */
+template <class T>
+struct cpu_rounds : std::is_floating_point<T> {
+};
+
 /* Fences, time, loads with a cache hint. */
 #ifdef CPU_TRACE
 #define CPU_FENCE cpu_trace_fence()
 #define CPU_REPORT_ATOMIC(p)                                                                       \
     do {                                                                                           \
-        if (std::is_floating_point<T>::value)                                                      \
+        if (cpu_rounds<T>::value)                                                                  \
             cpu_trace_sum(p, sizeof *(p));                                                         \
         cpu_trace_atomic(p, sizeof *(p));                                                          \
     } while (0)

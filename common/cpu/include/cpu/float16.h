@@ -206,6 +206,13 @@ struct __align__(4) cpu_float16x2
     }
 };
 
+template <int E, int M>
+struct cpu_rounds<cpu_float16<E, M>> : std::true_type {
+};
+template <int E, int M>
+struct cpu_rounds<cpu_float16x2<E, M>> : std::true_type {
+};
+
 /* v between 0 and 1, NaN as 0: for functions whose names end in _sat. */
 inline double cpu_unit(double v)
 {
