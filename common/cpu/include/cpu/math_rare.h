@@ -153,8 +153,10 @@ inline double cpu_erfinv(double y)
 }
 inline double cpu_erfcx(double x)
 {
-    if (x < 25)
-        return exp(x * x) * erfc(x);
+    if (x < 25) {
+        const double square = x * x, lost = std::fma(x, x, -square);
+        return exp(square) * erfc(x) * (std::isfinite(square) ? 1 + lost : 1);
+    }
     double term = M_2_SQRTPI / 2 / x, sum = term;
     for (int k = 1; k < 9; k++)
         sum += term *= -(2 * k - 1) / (2 * x * x);
@@ -225,7 +227,13 @@ inline float rnorm4df(float a, float b, float c, float d)
 CPU_F2(double, rhypot, double, double, 1 / hypot(a, b))
 CPU_F2(float, rhypotf, float, float, 1 / hypot((double)a, (double)b))
 CPU_F1(double, rcbrt, double, 1 / cbrt(a))
-CPU_F1(double, normcdf, double, 0.5 * erfc(-a * M_SQRT1_2))
+inline double normcdf(double a)
+{
+    const double rest = -4.833646656726457e-17; /* the square root of 1/2, less M_SQRT1_2 */
+    const double x = -a * M_SQRT1_2, lost = std::fma(-a, M_SQRT1_2, -x) - a * rest;
+    const double r = 0.5 * erfc(x);
+    return std::isfinite(a) ? r - exp(-x * x) * (M_2_SQRTPI / 2) * lost : r;
+}
 CPU_F1(double, normcdfinv, double, -M_SQRT2 *cpu_erfcinv(2 * a))
 CPU_F1(float, normcdfinvf, float, normcdfinv((double)a))
 CPU_F1(double, erfinv, double, cpu_erfinv(a))
