@@ -4,7 +4,7 @@
 # again.
 #
 #   perl tests/functions.t --record      writes functions.txt with the checksums that cudacc gives; compare, then commit
-# Reads: common/cpu tests/cpu tests/lib
+# Reads: common/cpu common/make/gpu tests/cpu
 use strict;
 use warnings;
 use Test::More;
