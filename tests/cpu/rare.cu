@@ -40,6 +40,8 @@ __global__ void rare(double *d, long long *n)
     n[i++] = __dp4a(make_uchar4(255, 2, 3, 4), make_uchar4(5, 6, 7, 128), 1000u);
     n[i++] = __dp2a_hi(make_short2(-300, 2), make_char4(5, 6, 7, -128), 1000);
     n[i++] = __fns(0xdeadbeefu, 31, -3);
+    n[i++] = 2ll * __double2int_rn((double)NAN) + __double2uint_rd((double)NAN);
+    n[i++] = __float2int_rn(NAN) + __float2uint_ru(NAN);
 }
 
 // Where a pointer points to, a vote on whether all agree, and barriers by their numbers.
@@ -112,7 +114,7 @@ int main()
     double *d;
     long long *n;
     cudaMallocManaged(&d, 24 * sizeof *d);
-    cudaMallocManaged(&n, 11 * sizeof *n);
+    cudaMallocManaged(&n, 13 * sizeof *n);
     rare<<<1, 1>>>(d, n);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(d[0] == 1 + 0x1p-23 && d[1] == 1 && d[2] == -1 && d[3] == 0x1.fffffep127);
@@ -132,7 +134,7 @@ int main()
     CHECK(n[2] == 0x7fffffffffffffff && n[3] == 0);
     CHECK(n[4] == 8 + 4 + 7 && n[5] == 3 && n[6] == 0x80000000);
     CHECK(n[7] == 1000 - 5 + 12 - 21 - 512 && n[8] == 1000 + 1275 + 12 + 21 + 512);
-    CHECK(n[9] == 1000 - 2100 - 256 && n[10] == 28);
+    CHECK(n[9] == 1000 - 2100 - 256 && n[10] == 28 && n[11] == -0x80000000ll && n[12] == 0);
     cudaFree(d);
     cudaFree(n);
     return check_result();

@@ -250,7 +250,8 @@ inline void sincospif(float a, float *s, float *c)
 }
 
 /* Bits as numbers, and conversions with a rounding mode: nearest even, to zero, down, up. As on
- * the GPU, conversions to integers saturate, and NaN becomes 0. */
+ * the GPU, conversions to integers saturate. NaN becomes 0, but as a double, or in 64 bits, the
+ * top bit. */
 CPU_F1(int, __float_as_int, float, cpu_bit_cast<int>(a))
 CPU_F1(unsigned, __float_as_uint, float, cpu_bit_cast<unsigned>(a))
 CPU_F1(float, __int_as_float, int, cpu_bit_cast<float>(a))
@@ -273,7 +274,8 @@ inline To cpu_saturate(double v, double least, double most)
 }
 #define CPU_TO_INTEGERS(suffix, round)                                                             \
     CPU_F1(int, __float2int_##suffix, float, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))     \
-    CPU_F1(int, __double2int_##suffix, double, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))   \
+    CPU_F1(int, __double2int_##suffix, double,                                                     \
+           a != a ? INT32_MIN : cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))                  \
     CPU_F1(unsigned, __float2uint_##suffix, float, cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
 CPU_TO_INTEGERS(rn, std::rint)
 CPU_TO_INTEGERS(rz, std::trunc)

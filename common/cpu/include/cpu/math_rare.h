@@ -85,7 +85,7 @@ inline To cpu_saturate64(double v)
     CPU_F1(unsigned long long, __double2ull_##suffix, double,                                      \
            cpu_saturate64<unsigned long long>(round(a)))                                           \
     CPU_F1(unsigned, __double2uint_##suffix, double,                                               \
-           cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
+           a != a ? 0x80000000u : cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
 CPU_TO_INTEGERS(rn, std::rint)
 CPU_TO_INTEGERS(rz, std::trunc)
 CPU_TO_INTEGERS(rd, std::floor)
