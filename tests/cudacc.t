@@ -79,6 +79,11 @@ for (["run x.cu", "unknown kind of file: run (need .cu, .cpp, .c, .o or .a, or -
 %r = run("$cudacc -ptx $dir/a\\ b/other.cu");
 is("$r{code} $r{err}", "2 cudacc: -ptx is not supported: no code for a GPU is made here\n", "-ptx is refused");
 
+# As root, a rename would put a file in the place of /dev/null.
+%r = run("cd '$dir' && mkfifo pipe && { timeout 60 cat pipe >piped & $ENV{PWD}/common/cpu/cudacc -c x.cu -o pipe; wait; "
+    . "$ENV{PWD}/common/cpu/cudacc -c x.cu && cmp piped x.o && test -p pipe; }");
+is("$r{code} $r{err}", "0 ", "an output that is a pipe stays one, and so would /dev/null");
+
 # --- By a symbolic link to a symbolic link, and what it has kept ---
 symlink $cudacc, "$dir/first";
 symlink "first", "$dir/second";

@@ -161,6 +161,32 @@ for my $sums (0, 1) {
     is(scalar(() = $r{err} =~ /^unordered sum: atomic at /mg), 3 * $sums,
         "sums of which the next block's may come first, CUDACPU_SUMS=$sums") or diag($r{err});
 }
+# Sums of 16 bits are rounded, too.
+spew("$dir/half-sums.cu", <<'CUDA');
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+__global__ void add(half *a, half2 *b, nv_bfloat16 *c, int *d)
+{
+    atomicAdd(a, __float2half(1));
+    atomicAdd(b, __float2half2_rn(1));
+    atomicAdd(c, __float2bfloat16(1));
+    atomicAdd(d, 1);
+}
+int main()
+{
+    char *p;
+    cudaMalloc(&p, 64);
+    cudaMemset(p, 0, 64);
+    add<<<2, 1>>>((half *)p, (half2 *)(p + 16), (nv_bfloat16 *)(p + 32), (int *)(p + 48));
+    cudaDeviceSynchronize();
+    cudaFree(p);
+}
+CUDA
+%r = run("common/cpu/cudacc --check $dir/half-sums.cu -o $dir/half-sums");
+for my $sums (0, 1) {
+    my %found = run("CUDACPU_SUMS=$sums timeout 60 $dir/half-sums");
+    is(scalar(() = $found{err} =~ /^unordered sum: atomic at /mg), 3 * $sums, "sums of 16 bits, CUDACPU_SUMS=$sums") or diag($r{err}, $found{err});
+}
 # A block that takes its own number for a ticket is right as long as the first begin first.
 spew("$dir/by-number.cu", slurp("tests/cpu/ordered.cu") =~ s/mine = atomicAdd\(ticket, 1u\)/mine = blockIdx.x/gr
     =~ s/    if \(argc == 1\)\n/    return check_result();\n/r);

@@ -2,7 +2,7 @@
 // prints: 1.25 (1.25)
 #include <cuda_fp8.h>
 #include <cstdio>
-// FP8 types: the header is not known.
+// FP8 types: 1.3 lies between 1.25 and 1.375.
 __global__ void k(float *o, float x) { __nv_fp8_e4m3 v(x); *o = float(v); }
 int main()
 {

@@ -31,6 +31,11 @@ size_t cpu_shared_offset(const void *p)
     return (size_t)((const char *)p - cpu_worker->arena);
 }
 
+int cpu_is_shared(const void *p)
+{
+    return cpu_shared_offset(p) < ARENA;
+}
+
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line)
 {
     struct worker *w = cpu_worker;

@@ -103,6 +103,18 @@ inline void __syncwarp(unsigned mask = 0xffffffff, CPU_PLACE)
     cpu_warp(CPU_SYNCWARP, mask, 0, file, line);
 }
 
+inline void __barrier_sync_count(unsigned id, unsigned threads, CPU_PLACE)
+{
+    if (id == 0 && threads == blockDim.x * blockDim.y * blockDim.z)
+        cpu_block_barrier(CPU_SYNCTHREADS, 0, file, line);
+    else
+        cpu_named_barrier((int)id, (int)threads, 1, file, line);
+}
+inline void __barrier_sync(unsigned id, CPU_PLACE)
+{
+    __barrier_sync_count(id, blockDim.x * blockDim.y * blockDim.z, file, line);
+}
+
 /* Votes, matches, reductions. */
 inline unsigned __activemask(CPU_PLACE)
 {
@@ -131,6 +143,12 @@ inline unsigned __match_all_sync(unsigned mask, T v, int *all, CPU_PLACE)
     unsigned lanes = (unsigned)cpu_warp(CPU_MATCH_ALL, mask, cpu_bits(v), file, line);
     *all = lanes != 0;
     return lanes;
+}
+inline int __uni_sync(unsigned mask, int predicate, CPU_PLACE)
+{
+    int same;
+    __match_all_sync(mask, predicate != 0, &same, file, line);
+    return same;
 }
 #define CPU_REDUCE(name, T, wide, op)                                                              \
     inline T name(unsigned mask, T v, CPU_PLACE)                                                   \
@@ -171,12 +189,17 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
     return cpu_value<T>(cpu_shuffle(CPU_SHFL_XOR, mask, cpu_bits(v), lanes, width, file, line));
 }
 
+/* Whether sums of T are rounded, and so depend on their order. float16.h has more such types. */
+template <class T>
+struct cpu_rounds : std::is_floating_point<T> {
+};
+
 /* Fences, time, loads with a cache hint. */
 #ifdef CPU_TRACE
 #define CPU_FENCE cpu_trace_fence()
 #define CPU_REPORT_ATOMIC(p)                                                                       \
     do {                                                                                           \
-        if (std::is_floating_point<T>::value)                                                      \
+        if (cpu_rounds<T>::value)                                                                  \
             cpu_trace_sum(p, sizeof *(p));                                                         \
         cpu_trace_atomic(p, sizeof *(p));                                                          \
     } while (0)
@@ -251,6 +274,11 @@ inline T __ldca(const T *p) /* like a plain load */
     return *p;
 }
 template <class T>
+inline T __ldlu(const T *p) /* the last use of this line, which here changes nothing */
+{
+    return *p;
+}
+template <class T>
 inline T __ldcv(const T *p)
 {
     return *const_cast<const volatile T *>(p);
@@ -271,6 +299,27 @@ inline void __prof_trigger(int)
 inline size_t __cvta_generic_to_shared(const void *p)
 {
     return cpu_shared_offset(p);
+}
+inline void *__cvta_shared_to_generic(size_t offset)
+{
+    return reinterpret_cast<void *>(offset - cpu_shared_offset(nullptr));
+}
+inline size_t __cvta_generic_to_global(const void *p) /* the same address */
+{
+    return reinterpret_cast<size_t>(p);
+}
+inline void *__cvta_global_to_generic(size_t address)
+{
+    return reinterpret_cast<void *>(address);
+}
+/* As isspacep: what is not shared passes for global. */
+inline unsigned __isShared(const void *p)
+{
+    return cpu_is_shared(p);
+}
+inline unsigned __isGlobal(const void *p)
+{
+    return !cpu_is_shared(p);
 }
 
 /* Atomics: each one is a compare-and-swap loop on the bits of the value. */

@@ -199,8 +199,24 @@ inline float exp10f(float a) noexcept
 CPU_F1(float, rsqrtf, float, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt((double)a)))
 CPU_F1(double, rsqrt, double, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt(a)))
 CPU_F1(float, rcbrtf, float, 1.0 / cbrt((double)a))
-CPU_F1(double, sinpi, double, sin(M_PI *remainder(a, 2)))
-CPU_F1(double, cospi, double, cos(M_PI *remainder(a, 2)))
+/* The sine of pi (a + halves / 2), for a from -1 to 1. What is left of a beyond the nearest half is
+ * exact, so the results at multiples of 1/2 are exact, too. */
+inline double cpu_sine_of_pi(double a, int halves)
+{
+    const double nearest = rint(2 * a), rest = M_PI * (a - nearest / 2);
+    const int quarter = ((int)nearest + halves) & 3;
+    const double size = quarter & 1 ? cos(rest) : sin(rest);
+    return quarter & 2 ? -size : size;
+}
+inline double sinpi(double a)
+{
+    const double r = std::isfinite(a) ? cpu_sine_of_pi(remainder(a, 2), 0) : NAN;
+    return r == 0 ? copysign(0, a) : r;
+}
+inline double cospi(double a)
+{
+    return std::isfinite(a) ? cpu_sine_of_pi(remainder(a, 2), 1) + 0.0 : NAN; /* no -0 */
+}
 CPU_F1(float, sinpif, float, sinpi((double)a))
 CPU_F1(float, cospif, float, cospi((double)a))
 CPU_F1(float, normcdff, float, 0.5 * erfc(-a * M_SQRT1_2))
@@ -234,7 +250,8 @@ inline void sincospif(float a, float *s, float *c)
 }
 
 /* Bits as numbers, and conversions with a rounding mode: nearest even, to zero, down, up. As on
- * the GPU, conversions to integers saturate, and NaN becomes 0. */
+ * the GPU, conversions to integers saturate. NaN becomes 0, but as a double, or in 64 bits, the
+ * top bit. */
 CPU_F1(int, __float_as_int, float, cpu_bit_cast<int>(a))
 CPU_F1(unsigned, __float_as_uint, float, cpu_bit_cast<unsigned>(a))
 CPU_F1(float, __int_as_float, int, cpu_bit_cast<float>(a))
@@ -257,7 +274,8 @@ inline To cpu_saturate(double v, double least, double most)
 }
 #define CPU_TO_INTEGERS(suffix, round)                                                             \
     CPU_F1(int, __float2int_##suffix, float, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))     \
-    CPU_F1(int, __double2int_##suffix, double, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))   \
+    CPU_F1(int, __double2int_##suffix, double,                                                     \
+           a != a ? INT32_MIN : cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))                  \
     CPU_F1(unsigned, __float2uint_##suffix, float, cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
 CPU_TO_INTEGERS(rn, std::rint)
 CPU_TO_INTEGERS(rz, std::trunc)

@@ -60,6 +60,7 @@ struct cpu_slot {
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
 void *cpu_dynamic_shared(size_t align, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
+int cpu_is_shared(const void *p);
 
 int cpu_compiled_for(int arch); /* sets the device's compute capability from here on: 800 is 8.0 */
 
