@@ -6,7 +6,10 @@
 
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* every line begins with this name */
-void kf_quiet(bool quiet);             /* kf_say of harness.h prints nothing: --json */
+const char *kf_program_name(void);
+/* What a launcher prints comes on stderr: on stdout are the harness's rows, and no others. */
+void kf_divert_output(bool divert);
+void kf_quiet(bool quiet); /* kf_say of harness.h prints nothing: --json */
 /* text is printed before what is said or complained of next, if anything is; "" takes it back. */
 void kf_heading(const char *text);
 void kf_heading_print(void); /* now, for what is printed in another way */

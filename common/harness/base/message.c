@@ -21,6 +21,26 @@ void kf_set_program(const char *name)
     snprintf(farewell, sizeof farewell, "%s: interrupted; rows recorded before stay\n", program);
 }
 
+const char *kf_program_name(void)
+{
+    return program;
+}
+
+void kf_divert_output(bool divert)
+{
+    static int own = -1; /* stdout, while it is diverted */
+    fflush(stdout);
+    if (divert && own < 0) {
+        own = dup(STDOUT_FILENO);
+        if (own >= 0)
+            dup2(STDERR_FILENO, STDOUT_FILENO);
+    } else if (!divert && own >= 0) {
+        dup2(own, STDOUT_FILENO);
+        close(own);
+        own = -1;
+    }
+}
+
 /* NULL: no memory. */
 static char *formatted(const char *format, va_list args)
 {

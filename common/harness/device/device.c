@@ -44,6 +44,11 @@ void kf_doing(const char *variant, const char *case_name)
         snprintf(doing, sizeof doing, "variant %s, case %s: ", variant, case_name);
 }
 
+const char *kf_doing_now(void)
+{
+    return doing;
+}
+
 void kf_check(cudaError_t error, const char *what, const char *file, int line)
 {
     if (error == cudaSuccess)

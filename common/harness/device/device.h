@@ -15,6 +15,7 @@ typedef struct kf_device {
 const kf_device *kf_open_device(void);                /* none that we can use: a line, exit 77 */
 void kf_need_architecture(const kf_program *program); /* the device has less: the same */
 void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
+const char *kf_doing_now(void);                            /* "variant v, case c: ", or nothing */
 int kf_error_exit_code(cudaError_t error);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
@@ -31,7 +32,13 @@ bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: unknown, an
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaStream_t kf_stream(void); /* the one that all launches of the program are on */
 void kf_stream_end(void);
-int kf_count_launches(const kf_run *run, const kf_variant *variant);
+int kf_count_launches(const kf_run *view, const kf_variant *variant); /* kf_view of verify.h */
+/* Of so many bytes on the device, an even number, when all is done that is on the stream. */
+uint64_t kf_hash(const void *device, int64_t bytes, cudaStream_t stream);
+/* Holds the stream until it is let go, or for HELD_MOST_US, so that a launcher that waits for the
+ * device waits not for ever. let_go: whether it was held until now. */
+void kf_stream_hold(void);
+bool kf_stream_let_go(void);
 /* For profilers: the launches between on and off are the ones to look at. */
 void kf_profile(bool on);
 void kf_profile_end(void); /* after all memory is freed: what is left now is a leak */
@@ -57,5 +64,7 @@ bool kf_is_finding(const char *class_name);           /* and not only a warning 
 /* --- probes.cu -------------------------------------------------------------------------------- */
 void kf_probe_empty(cudaStream_t stream);
 void kf_probe_wait(cudaStream_t stream); /* some 50 us of one thread, while more is enqueued */
+/* Adds to *sum what each pair of bytes and its place come to. */
+void kf_probe_hash(const void *from, int64_t bytes, unsigned long long *sum, cudaStream_t stream);
 /* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
 void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);

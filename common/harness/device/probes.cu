@@ -24,6 +24,24 @@ void kf_probe_wait(cudaStream_t stream)
     wait_kernel<<<1, 1, 0, stream>>>(100000);
 }
 
+// from [count] -> sum [1], which grows. Neighbouring threads read neighbouring elements.
+__global__ void hash_kernel(const unsigned short *from, long long count, unsigned long long *sum)
+{
+    const long long stride = (long long)gridDim.x * blockDim.x;
+    unsigned long long mine = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        unsigned long long x = (i << 16 | from[i]) * 0x9e3779b97f4a7c15ull; // splitmix64
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+        mine += x ^ x >> 27;
+    }
+    atomicAdd(sum, mine);
+}
+
+void kf_probe_hash(const void *from, int64_t bytes, unsigned long long *sum, cudaStream_t stream)
+{
+    hash_kernel<<<1024, 256, 0, stream>>>((const unsigned short *)from, bytes / 2, sum);
+}
+
 // Reads only: a flush that wrote would leave dirty lines, and their write-back would be charged to
 // the kernel measured next. The store never happens (the data are zeros), but the compiler cannot
 // know, so it keeps the loads.

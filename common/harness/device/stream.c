@@ -1,6 +1,7 @@
 /* stream.c: the stream that everything is launched on, what a call launches, and which launches a
  * profiler looks at. */
 #include "harness/device/device.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #ifndef CUDA_CPU_BACKEND
 #include <cuda_profiler_api.h>
@@ -52,9 +53,9 @@ void kf_profile_end(void)
 
 /* The kernels of one call, counted in its graph, which never runs. Scripts use it to tell which of
  * the launches that a profiler lists belong to which variant. */
-int kf_count_launches(const kf_run *run, const kf_variant *variant)
+int kf_count_launches(const kf_run *view, const kf_variant *variant)
 {
-    cudaGraph_t graph = kf_capture(run, variant->launch, kf_stream());
+    cudaGraph_t graph = kf_capture(view, variant->launch, kf_stream());
     size_t n = 0;
     int launches = 0;
     CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
@@ -68,4 +69,42 @@ int kf_count_launches(const kf_run *run, const kf_variant *variant)
     CUDA_CHECK(cudaGraphDestroy(graph));
     free(node);
     return launches;
+}
+
+uint64_t kf_hash(const void *device, int64_t bytes, cudaStream_t stream)
+{
+    static unsigned long long *sum; /* on the device */
+    unsigned long long found = 0;
+    if (!sum)
+        CUDA_CHECK(cudaMalloc((void **)&sum, sizeof *sum));
+    CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, stream));
+    kf_probe_hash(device, bytes, sum, stream);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    return found;
+}
+
+static const double HELD_MOST_US = 5e4;
+static atomic_bool let_go, ran_out;
+
+/* The driver calls it when the stream gets there, and the stream goes on when it returns. */
+static void wait_for_release(void *unused)
+{
+    double end = kf_host_us() + HELD_MOST_US;
+    (void)unused;
+    while (!let_go && !ran_out)
+        ran_out = kf_host_us() > end;
+}
+
+void kf_stream_hold(void)
+{
+    let_go = ran_out = false;
+    CUDA_CHECK(cudaLaunchHostFunc(kf_stream(), wait_for_release, NULL));
+}
+
+bool kf_stream_let_go(void)
+{
+    let_go = true;
+    return !ran_out;
 }

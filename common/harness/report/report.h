@@ -19,6 +19,8 @@ typedef struct kf_row {
     int64_t wrong, nonfinite, total;
     double max_err, err_bound, max_ratio;
 } kf_row;
+/* The status of a variant that is right, and whose time cannot be that of its work. */
+#define KF_IMPOSSIBLE "impossible"
 enum { KF_COLUMNS = 33 };
 extern const char *const kf_column_name[KF_COLUMNS];
 void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL]);

@@ -47,7 +47,9 @@ static void print_timed(const kf_row *r, int width, int clocks)
         kf_say(" %6.1f%% %s", 100.0 * r->limit.us / r->stat.median, r->limit.by);
     else
         kf_say(" %7s", "-");
-    kf_say("%s\n", r->stat.noisy ? " noisy" : "");
+    kf_say("%s\n", !strcmp(r->status, KF_IMPOSSIBLE) ? " impossible"
+                   : r->stat.noisy                   ? " noisy"
+                                                     : "");
 }
 
 static void print_verified(const kf_row *r, int width)

@@ -102,7 +102,7 @@ static void run_large_index(const kf_session *s, const kf_variant *variant, cons
         kf_die(KF_CANNOT_RUN, "case %s: no addresses for its memory", c.name);
     kf_shape_text(&c.shape, shape, sizeof shape);
     kf_doing(variant->name, c.name);
-    variant->launch(&run, kf_stream());
+    variant->launch(kf_view(&run), kf_stream());
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
     kf_doing(NULL, NULL);

@@ -71,6 +71,21 @@ static void check_named(const kf_session *s)
     }
 }
 
+/* A time that the device cannot reach is not that of the work. A variant that is wrong as predicted
+ * may do less. */
+static bool is_too_fast(kf_session *s, const kf_row *row)
+{
+    double least = kf_impossible_us(&s->ceilings, &row->cost, row->timing, s->device->l2_bytes);
+    if (row->stat.median >= least)
+        return false;
+    kf_complain("variant %s, case %s, clock %s %s: impossible: %.3g us, and this device needs "
+                "%.3g us at least for the bytes and flops of the case",
+                row->variant, row->case_name, kf_clock_name(row->timing->clock),
+                kf_l2_name(row->timing->l2), row->stat.median, least);
+    s->wrong = true;
+    return true;
+}
+
 static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_outcome *out,
                             const kf_outcome *baseline)
 {
@@ -87,6 +102,8 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
         row->limit = kf_least_time(&s->ceilings, &row->cost, row->timing->clock);
         if (row->stat.noisy && kf_may_be_timed(out))
             row->status = "noisy";
+        if (out->status && !strcmp(out->status, "ok") && is_too_fast(s, row))
+            row->status = KF_IMPOSSIBLE;
     }
 }
 
@@ -192,14 +209,39 @@ static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
             kf_verify(s, run, v, KF_MOVED, out);
 }
 
+/* The same case on inputs of another seed, made when it is first needed. None where it does not fit
+ * into memory, or where a reference takes longer than MOST_REFERENCE_US: there the first inputs
+ * have to do. */
+typedef struct others {
+    kf_run memory, *run; /* run: &memory, or NULL */
+    bool tried;
+    double reference_us; /* how long the reference of the first inputs took */
+} others;
+static const double MOST_REFERENCE_US = 5e6;
+
+static kf_run *others_of(others *o, const kf_run *run)
+{
+    if (!o->tried && o->reference_us <= MOST_REFERENCE_US && kf_others_open(&o->memory, run))
+        o->run = &o->memory;
+    o->tried = true;
+    return o->run;
+}
+
+/* --repeats counts launches, and --timeline wants what the last one recorded. */
+static bool launches_once_more(const kf_session *s)
+{
+    return !s->options.path[KF_REPEATS] && !s->options.path[KF_TIMELINE];
+}
+
 /* Verifies a call that follows a call on other inputs; then two launched back to back; then two
- * from a captured graph; stops at the first failure. It verifies one call only
+ * from a captured graph; then on inputs that nobody could know; stops at the first failure. It
+ * verifies one call only
  *   - on a CPU, except in small odd cases;
  *   - with --once, with --exactness and under instruments;
  *   - with large tensors, which take long to upload;
  *   - with KF_ONE_LAUNCH=1, for further orders of threads: what a call leaves behind does not
  *     depend on the order. */
-static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
+static void verify(kf_session *s, kf_run *run, others *others, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
     static const double MOST_FLOPS_ON_CPU = 1e6;
@@ -212,11 +254,16 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
     if (!one_launch)
         kf_launch_on_others(s, run, v);
     kf_verify(s, run, v, KF_FIRST, out);
+    if (!kf_on_cpu() && !s->options.once && kf_may_be_timed(out))
+        kf_run_ahead(s, run, v, out);
     if (one_launch)
         return;
     for (int trial = KF_ON_STREAM; trial <= KF_ON_GRAPH && kf_may_be_timed(out); trial++)
         kf_verify(s, run, v, (enum kf_trial)trial, out);
     verify_moved(s, run, v, out);
+    if (kf_may_be_timed(out) && !s->program->variants[v].predicted && launches_once_more(s) &&
+        others_of(others, run))
+        kf_verify(s, others->run, v, KF_ON_OTHERS, out);
 }
 
 /* Whether the device allows it; if not, says why not. */
@@ -250,7 +297,7 @@ static void capture(const kf_session *s, kf_run *run)
             (variant->refused && variant->refused(run->c, why, sizeof why)))
             continue;
         kf_doing(variant->name, run->c->name);
-        int n = kf_count_launches(run, variant);
+        int n = kf_count_launches(kf_view(run), variant);
         kf_check(cudaGetLastError(), "a launch", __FILE__, __LINE__);
         kf_say("  variant %s: %d launch%s\n", variant->name, n, n == 1 ? "" : "es");
         kf_doing(NULL, NULL);
@@ -286,12 +333,15 @@ static void run_case(kf_session *s, int index)
         kf_close(&run);
         return;
     }
+    others others = {.run = NULL};
     if (allocate(s, &run, out)) {
+        double start = kf_host_us();
         p->reference(&run);
+        others.reference_us = kf_host_us() - start;
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v) &&
                 allowed(c, &p->variants[v], &out[v]))
-                verify(s, &run, v, &out[v]);
+                verify(s, &run, &others, v, &out[v]);
         for (int v = 0; v < p->n_variants && s->options.path[KF_REPEATS]; v++)
             if (kf_may_be_timed(&out[v]))
                 kf_repeat(s, &run, v, &out[v]);
@@ -299,13 +349,15 @@ static void run_case(kf_session *s, int index)
             if (kf_may_be_timed(&out[v]))
                 kf_timeline_write(s, &run, v, &out[v]);
         if (times(s) && !(c->flags & KF_VERIFY_ONLY)) {
-            kf_time_variants(s, &run, out);
+            kf_time_variants(s, &run, others_of(&others, &run), out);
             for (int v = p->n_variants - 1; v >= 0; v--) /* the last reference is still there */
                 if (kf_may_be_timed(&out[v]))
                     kf_verify(s, &run, v, KF_AGAIN, &out[v]);
         }
     }
     finish_case(s, &run, out);
+    if (others.run)
+        kf_close(others.run);
     kf_close(&run);
 }
 
@@ -460,6 +512,9 @@ int kf_main(const kf_program *given, int argc, char **argv)
     if (!kf_sink(KF_EXACTNESS) && kf_on_cpu()) /* a GPU's functions round otherwise */
         s.exact = kf_exactness_find(s.step);
     announce(&s);
+    kf_none_persist();
+    if (!kf_captures())
+        kf_forbid();
     if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
     for (int i = 0; i < program->n_cases; i++)

@@ -67,11 +67,22 @@ typedef struct kf_outcome {
 
 /* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
  * its bits are the same, and compares. */
-enum kf_trial { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED, KF_MOVED };
+enum kf_trial {
+    KF_FIRST,
+    KF_ON_STREAM,
+    KF_ON_GRAPH,
+    KF_AGAIN,
+    KF_REPEATED,
+    KF_MOVED,
+    KF_ON_OTHERS
+};
 void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
-void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+/* Launches v behind a gate, and looks whether it writes all the same. */
+void kf_run_ahead(kf_session *s, kf_run *run, int v, kf_outcome *out);
+/* other: the case on other inputs, for works to meet while they are timed; or NULL. */
+void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out);
 
 /* --- findings.c: --check ---------------------------------------------------------------------- */
 /* Whether this launch broke the rule that the variant predicts, or none, and no other. */

@@ -12,7 +12,8 @@ static const char *const when[] = {"",
                                    " in a graph",
                                    " after timing",
                                    " launched again",
-                                   " with an array in other memory"};
+                                   " with an array in other memory",
+                                   " on other inputs"};
 
 /* As the clocks launch it: twice, for a second call must not disturb the first. A graph is
  * captured, the outputs are poisoned, and the graph is replayed: what the variant launched on a
@@ -22,11 +23,12 @@ static void launch_as(kf_run *run, const kf_variant *variant, enum kf_trial tria
 {
     cudaGraph_t graph;
     cudaGraphExec_t replay;
+    const kf_run *view = kf_view(run);
     if (trial == KF_ON_GRAPH)
         CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    variant->launch(run, stream);
+    variant->launch(view, stream);
     if (trial == KF_ON_STREAM || trial == KF_ON_GRAPH)
-        variant->launch(run, stream);
+        variant->launch(view, stream);
     if (trial != KF_ON_GRAPH)
         return;
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
@@ -45,16 +47,18 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
     cudaStream_t stream = kf_stream();
     if (kf_sink(KF_LAUNCHES))
         fprintf(kf_sink(KF_LAUNCHES), "%s\t%s\t%d\n", variant->name, run->c->name,
-                kf_count_launches(run, variant));
+                kf_count_launches(kf_view(run), variant));
     kf_counts_begin();
     if (s->options.once)
         kf_profile(true);
+    kf_divert_output(true);
     kf_doing(variant->name, run->c->name);
     launch_as(run, variant, trial, stream);
     kf_doing(NULL, NULL);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
+    kf_divert_output(false);
     if (s->options.once)
         kf_profile(false);
     if (error != cudaSuccess)
@@ -94,23 +98,32 @@ static void add_counts(kf_row *counts, const kf_diagnosis *seen)
     }
 }
 
+static void complain_of_input(const char *variant, const kf_run *run, const char *moment,
+                              const char *input, int64_t changed)
+{
+    char how_many[64] = "";
+    if (changed > 0)
+        snprintf(how_many, sizeof how_many, "%lld element%s of ", (long long)changed,
+                 changed == 1 ? "" : "s");
+    kf_complain("variant %s, case %s%s: %sthe input %s %s written; a kernel may write to its "
+                "outputs only",
+                variant, run->c->name, moment, how_many, input, changed > 1 ? "were" : "was");
+}
+
 /* Whether inputs are unchanged: a variant that writes to one gives another result when called
- * again. Not looked at in large cases, where it takes as long as the upload. */
+ * again. */
 static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_trial trial)
 {
-    bool kept = true;
-    for (int i = 0; i < run->state->n && !(run->c->flags & KF_LARGE); i++) {
+    bool all = true;
+    for (int i = 0; i < run->state->n; i++) {
         const kf_slot *slot = &run->state->slot[i];
-        bool look = slot->role == KF_INPUT && slot->t.host && !slot->may_write;
-        int64_t changed = look ? kf_changed(slot) : 0;
-        if (changed > 0)
-            kf_complain("variant %s, case %s%s: %lld element%s of the input %s %s written; a "
-                        "kernel may write to its outputs only",
-                        variant->name, run->c->name, when[trial], (long long)changed,
-                        changed == 1 ? "" : "s", slot->t.name, changed == 1 ? "was" : "were");
-        kept = kept && changed == 0;
+        int64_t changed;
+        bool kept = kf_input_kept(run, slot, slot->t.device, &changed);
+        if (!kept)
+            complain_of_input(variant->name, run, when[trial], slot->t.name, changed);
+        all = all && kept;
     }
-    return kept;
+    return all;
 }
 
 /* For a mistake, in so many wrong results: each takes as long as some references. */
@@ -195,6 +208,9 @@ static const char *judge(kf_session *s, const kf_run *run, int v, const kf_diagn
     if (wrong > 0 && !variant->predicted && trial == KF_ON_GRAPH && unwritten > 0)
         snprintf(why, sizeof why,
                  "a graph lacks what was not launched on the stream that the variant is given");
+    if (wrong > 0 && !variant->predicted && trial == KF_ON_OTHERS)
+        snprintf(why, sizeof why, "--seed %llu has these inputs%s", (unsigned long long)run->seed,
+                 unwritten > 0 ? "" : "; is it a result that was kept from others?");
     char inexact[256] = "";
     for (int i = 0; i < n && right && !variant->predicted && !inexact[0]; i++)
         kf_is_exact(s->exact, variant->name, run->c->name, &seen[i], inexact, sizeof inexact);
@@ -250,38 +266,35 @@ static void say_unread(const kf_run *run)
     }
 }
 
-static void swap(double **a, double **b)
+/* Says why a time of the variant is not believed, and returns its status. */
+static const char *doubted(kf_session *s, const kf_run *run, int v, const kf_suspicion *found,
+                           const char *moment)
 {
-    double *was = *a;
-    *a = *b;
-    *b = was;
+    char text[256];
+    kf_doubt_text(found, text, sizeof text);
+    kf_complain("variant %s, case %s%s: impossible: %s", s->program->variants[v].name, run->c->name,
+                moment, text);
+    s->wrong = true;
+    return KF_IMPOSSIBLE;
 }
 
-/* Makes the reference with the variant's extra_error in its bounds. The one before is kept: most
- * steps have two values of extra_error, and verify each variant several times. */
-static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
+void kf_run_ahead(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
-    double error = variant->extra_error ? variant->extra_error(run->c) : 0.0;
-    bool known = error == run->state->other_error;
-    if (error == run->extra_error)
+    const kf_variant *variant = &s->program->variants[v];
+    if (variant->predicted)
         return;
-    run->state->other_error = run->extra_error;
-    run->extra_error = error;
-    for (int i = 0; i < run->state->n; i++) {
-        kf_slot *slot = &run->state->slot[i];
-        kf_tensor *t = &slot->t;
-        if (slot->role != KF_OUTPUT)
-            continue;
-        swap(&t->want, &slot->other_want);
-        swap(&t->bound, &slot->other_bound);
-        known = known && t->want;
-        if (!t->want) {
-            t->want = kf_alloc(t->count, sizeof *t->want);
-            t->bound = kf_alloc(t->count, sizeof *t->bound);
-        }
-    }
-    if (!known)
-        s->program->reference(run);
+    kf_device_lock(KF_SHARED);
+    kf_doing(variant->name, run->c->name);
+    bool ahead = kf_runs_ahead(run, variant);
+    kf_doing(NULL, NULL);
+    kf_device_lock(KF_UNLOCKED);
+    if (!ahead)
+        return;
+    kf_complain("variant %s, case %s: an output was written before the stream that the variant is "
+                "given got there: work on another stream is not timed",
+                variant->name, run->c->name);
+    out->status = "wrong";
+    s->wrong = true;
 }
 
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcome *out)
@@ -290,7 +303,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcom
     kf_diagnosis seen[KF_MAX_TENSORS];
     int n = 0;
     bool first = trial == KF_FIRST;
-    refer(s, run, variant);
+    kf_refer(run, variant);
     kf_device_lock(KF_SHARED);
     run->poisoned = !s->options.once;
     if (run->poisoned)
@@ -326,13 +339,16 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcom
         n++;
     }
     const char *status = judge(s, run, v, seen, n, trial);
+    if (kf_persists() && !variant->predicted)
+        status = doubted(s, run, v, &(kf_suspicion){.doubt = KF_PERSISTS}, when[trial]);
     kf_counts_begin(); /* launches by a prediction are no part of the variant */
     kf_device_lock(KF_UNLOCKED);
     if (first && !variant->predicted)
         say_unread(run);
     if (kf_instrument() == KF_CHECK && !kf_judge_findings(s, run, v, out->counts.wrong))
         status = "wrong";
-    if (first || strcmp(status, "wrong") == 0)
+    bool good = strcmp(status, "wrong") != 0 && strcmp(status, KF_IMPOSSIBLE) != 0;
+    if (first || !good)
         out->status = status;
     else
         out->counts = before; /* rows tell of the first launch; a bug may show otherwise later */
@@ -344,14 +360,14 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcom
 /* --- All variants, timed --------------------------------------------------------------------- */
 
 typedef struct call {
-    const kf_run *run;
+    const kf_run *view; /* what a launcher sees of the run */
     const kf_variant *variant;
 } call;
 
 static void enqueue(void *context, cudaStream_t stream)
 {
     const call *c = context;
-    c->variant->launch(c->run, stream);
+    c->variant->launch(c->view, stream);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -388,17 +404,50 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
     free(place);
 }
 
-void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
+/* What was seen of a variant while it was timed, once its inputs had been exchanged, and why its
+ * time is not believed. */
+static void judge_timed(kf_session *s, const kf_run *run, int v, const kf_timing *timing,
+                        const kf_exchanged *seen, const kf_suspicion *found, uint64_t seed,
+                        kf_outcome *out)
+{
+    const char *name = s->program->variants[v].name;
+    char *moment = kf_text(", clock %s %s", kf_clock_name(timing->clock), kf_l2_name(timing->l2));
+    if (seen->wrong > 0)
+        kf_complain("variant %s, case %s%s: %lld wrong elements of %lld when the inputs were "
+                    "exchanged while it was timed; %s; --seed %llu has these inputs",
+                    name, run->c->name, moment, (long long)seen->wrong, (long long)seen->total,
+                    seen->unwritten > 0 ? "some were not written"
+                                        : "is it a result that was kept from others?",
+                    (unsigned long long)seed);
+    else if (seen->input_written)
+        kf_complain("variant %s, case %s%s: an input was written while it was timed; a kernel may "
+                    "write to its outputs only",
+                    name, run->c->name, moment);
+    if (seen->wrong > 0 || seen->input_written)
+        out->status = "wrong";
+    else if (found->doubt != KF_TRUSTED)
+        out->status = doubted(s, run, v, found, moment);
+    s->wrong |= !kf_may_be_timed(out);
+    free(moment);
+}
+
+void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out)
 {
     int n = 0, chosen[KF_MAX_CHOICES];
     call calls[KF_MAX_CHOICES];
     kf_work works[KF_MAX_CHOICES];
     kf_stat stat[KF_MAX_CHOICES];
+    kf_suspicion found[KF_MAX_CHOICES];
+    kf_exchanged seen[KF_MAX_CHOICES];
+    const kf_variant *variants[KF_MAX_CHOICES];
+    kf_auditor auditor = {run, other, variants, seen, 0};
+    kf_audit audit = {&auditor, kf_audit_lend, kf_audit_look, kf_audit_renew, false};
     for (int v = 0; v < s->program->n_variants; v++) {
         if (!kf_may_be_timed(&out[v]))
             continue;
-        calls[n] = (call){run, &s->program->variants[v]};
+        calls[n] = (call){kf_view(run), &s->program->variants[v]};
         works[n] = (kf_work){enqueue, &calls[n]};
+        variants[n] = &s->program->variants[v];
         out[v].stat = kf_alloc(s->n_timings, sizeof *out[v].stat);
         chosen[n++] = v;
     }
@@ -407,12 +456,20 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
         bool alone = kf_is_alone(clock);
         if (!s->options.clock_chosen[clock] || (alone && !(run->c->flags & KF_ALONE)))
             continue;
+        memset(found, 0, sizeof found);
+        memset(seen, 0, sizeof seen);
         if (alone)
             time_alone(s, run, works, n, clock, stat);
         else
-            kf_time(works, n, s->timings[t], s->options.reps, run->seed, stat);
+            kf_time_audited(works, n, s->timings[t], s->options.reps, run->seed, &audit, found,
+                            stat);
+        audit.brief |= !alone;
         for (int i = 0; i < n; i++) {
-            out[chosen[i]].stat[t] = stat[i];
+            kf_outcome *o = &out[chosen[i]];
+            o->stat[t] = stat[i];
+            if (!variants[i]->predicted && kf_may_be_timed(o))
+                judge_timed(s, run, chosen[i], &s->timings[t], &seen[i], &found[i],
+                            other ? other->seed : 0, o);
             if (stat[i].noisy)
                 kf_complain(
                     "variant %s, case %s, clock %s %s: too noisy to trust, 90%% of %d samples "

@@ -11,6 +11,7 @@ bool kf_ceilings_read(const char *path, kf_ceilings *c)
         const char *name;
         double *value;
     } known[] = {{"copy_tbps", &c->copy_tbps},
+                 {"read_tbps", &c->read_tbps},
                  {"fp32_tflops", &c->fp32_tflops},
                  {"tensor_f16_tflops", &c->tensor_f16_tflops},
                  {"launch_graph_us", &c->launch_us[KF_GRAPH]},
@@ -64,4 +65,19 @@ kf_limit kf_least_time(const kf_ceilings *c, const kf_cost *cost, enum kf_clock 
     if (flops_us > limit.us)
         limit = (kf_limit){flops_us, "flops"};
     return limit;
+}
+
+/* A launch may be cheaper than the one that was measured, with another driver or as a graph: it is
+ * no bound here. */
+double kf_impossible_us(const kf_ceilings *c, const kf_cost *cost, const kf_timing *timing,
+                        int64_t l2_bytes)
+{
+    static const double TOO_FAST = 1.05;
+    double rate = cost->tensor_cores ? c->tensor_f16_tflops : c->fp32_tflops;
+    double bytes = timing->l2 == KF_COLD ? cost->bytes : cost->bytes - (double)l2_bytes;
+    if (!c->known)
+        return 0.0;
+    double bytes_us = fmax(bytes, 0.0) / (fmax(c->copy_tbps, c->read_tbps) * 1e6);
+    double flops_us = rate > 0.0 ? cost->flops / (rate * 1e6) : 0.0;
+    return fmax(bytes_us, flops_us) / TOO_FAST;
 }

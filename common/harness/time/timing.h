@@ -8,12 +8,37 @@ typedef struct kf_work {
     void (*enqueue)(void *context, cudaStream_t stream);
     void *context;
 } kf_work;
+/* What looks at works while they are timed. */
+typedef struct kf_audit {
+    void *context;
+    void (*lend)(void *context, int work);  /* other inputs, and nothing written yet */
+    void (*look)(void *context, int work);  /* at what was written; then inputs as before */
+    void (*renew)(void *context, int work); /* inputs that no call has met */
+    bool brief; /* as works have been looked at before: no renew, and long calls not at all */
+} kf_audit;
+/* Why a time is not that of the work; KF_TRUSTED: no reason. */
+enum kf_doubt { KF_TRUSTED, KF_UNSEEN, KF_REPLAYED, KF_SLOW_FIRST, KF_PERSISTS };
+typedef struct kf_suspicion {
+    enum kf_doubt doubt;
+    double clock_us, true_us; /* what the clock said, and what it should have said; not always */
+} kf_suspicion;
+/* One line without the variant's name; "" if there is no doubt. */
+void kf_doubt_text(const kf_suspicion *suspicion, char *text, size_t size);
+/* Before the first launch: no part of the L2 is set aside for lines that stay. */
+void kf_none_persist(void);
+/* Whether a launch has asked that lines stay in the L2, which no flush would clear. Takes it back.
+ */
+bool kf_persists(void);
+
 void kf_timing_begin(const kf_timing *timings, int n); /* before cases: it takes some memory */
 void kf_timing_end(void);
 /* Times all works in paired rounds, whose orders the seed decides; stat [n]. Ratios are to work 0.
  */
 void kf_time(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
              kf_stat *stat);
+/* The same, looked at: each work once at a moment that it cannot tell. found [n]. */
+void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
+                     const kf_audit *audit, kf_suspicion *found, kf_stat *stat);
 
 /* --- alone.c: the clocks KF_SUSTAINED and KF_COOL --------------------------------------------- */
 typedef struct kf_spread {
@@ -37,7 +62,7 @@ void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clo
 /* --- limits.c --------------------------------------------------------------------------------- */
 typedef struct kf_ceilings {
     bool known;
-    double copy_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3];
+    double copy_tbps, read_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3];
 } kf_ceilings;
 bool kf_ceilings_read(const char *path, kf_ceilings *ceilings);
 void kf_ceilings_find(const char *slug, kf_ceilings *ceilings);
@@ -45,4 +70,8 @@ typedef struct kf_limit {
     double us;      /* 0: not known */
     const char *by; /* bytes, flops, launch */
 } kf_limit;
+/* A time below this is impossible: 1.05 times as fast as the fastest rate that was measured here,
+ * for the flops, and for the bytes that do not fit into the L2, or on a cold L2 for all of them. */
+double kf_impossible_us(const kf_ceilings *ceilings, const kf_cost *cost, const kf_timing *timing,
+                        int64_t l2_bytes);
 kf_limit kf_least_time(const kf_ceilings *ceilings, const kf_cost *cost, enum kf_clock clock);

@@ -8,7 +8,7 @@ static void launch_alone(kf_run *run, kf_launch *launch)
 {
     kf_device_lock(KF_SHARED);
     kf_prepare(run);
-    launch(run, kf_stream());
+    launch(kf_view(run), kf_stream());
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
     kf_device_lock(KF_UNLOCKED);

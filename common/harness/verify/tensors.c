@@ -168,12 +168,21 @@ int64_t kf_device_free(void)
     return (int64_t)available;
 }
 
+/* Results do not stay in freed memory, where the next allocation might find them. */
+static void free_base(const kf_run *run, const kf_slot *slot, char *base)
+{
+    int64_t bytes = kf_tensor_bytes(&slot->t) + 2 * kf_guard(run, slot);
+    if (slot->role == KF_OUTPUT && !kf_captures())
+        CUDA_CHECK(cudaMemset(base, 0xff, (size_t)bytes));
+    CUDA_CHECK(cudaFree(base));
+}
+
 static void free_device(kf_run *run)
 {
     for (int i = 0; i < run->state->n; i++) {
         kf_slot *slot = &run->state->slot[i];
         if (slot->base)
-            CUDA_CHECK(cudaFree(slot->base));
+            free_base(run, slot, slot->base);
         if (slot->kept)
             CUDA_CHECK(cudaFree(slot->kept));
         slot->base = NULL;
@@ -222,7 +231,7 @@ bool kf_move(kf_run *run, int i)
     char *was = slot->base;
     if (!allocate_slot(run, slot))
         return false;
-    CUDA_CHECK(cudaFree(was)); /* not before: it would be the same memory again */
+    free_base(run, slot, was); /* not before: it would be the same memory again */
     slot->made = false;
     run->memory = next_memory();
     return true;
@@ -297,6 +306,17 @@ static void refresh(const kf_run *run, kf_slot *slot, char *block)
     }
 }
 
+/* What a large input, or one that is made on the device, is compared with later. An instrument
+ * would take the reads for the step's own. */
+static void remember(const kf_run *run, kf_slot *slot)
+{
+    bool wanted = run->c->flags & KF_LARGE || slot->make;
+    if (!wanted || slot->hashed || kf_instrument() != KF_PLAIN)
+        return;
+    slot->hash = kf_hash(slot->t.device, kf_tensor_bytes(&slot->t), kf_stream());
+    slot->hashed = true;
+}
+
 /* Inputs are written again each time: a variant that wrote into them must not spoil the next one.
  */
 void kf_prepare(kf_run *run)
@@ -306,6 +326,7 @@ void kf_prepare(kf_run *run)
         kf_slot *slot = &run->state->slot[i];
         if (slot->role == KF_INPUT) {
             refresh(run, slot, block);
+            remember(run, slot);
         } else {
             poison(run, slot, block);
             kf_mark_unwritten(&slot->t);
@@ -369,16 +390,69 @@ bool kf_renew(kf_run *run)
 
 void kf_fetch(const kf_tensor *tensor, void *raw)
 {
-    CUDA_CHECK(
-        cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpyAsync(raw, tensor->device, (size_t)kf_tensor_bytes(tensor),
+                               cudaMemcpyDeviceToHost, kf_stream()));
+    CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+}
+
+/* By way of memory that belongs to no tensor. */
+static void swap_two_elements(const kf_tensor *t, char *between)
+{
+    const size_t size = kf_dtype_size(t->dtype);
+    const uint32_t n = t->count < UINT32_MAX ? (uint32_t)t->count : UINT32_MAX;
+    const uint64_t seed = kf_fresh_seed();
+    char *a = (char *)t->device + kf_random_below(seed, 0, n) * size;
+    char *b = (char *)t->device + kf_random_below(seed, 1, n) * size;
+    CUDA_CHECK(cudaMemcpy(between, a, size, cudaMemcpyDeviceToDevice));
+    if (a != b)
+        CUDA_CHECK(cudaMemcpy(a, b, size, cudaMemcpyDeviceToDevice));
+    CUDA_CHECK(cudaMemcpy(b, between, size, cudaMemcpyDeviceToDevice));
+}
+
+/* An index that moves could name what is not there, so whole numbers stay. */
+void kf_borrow_inputs(kf_run *run, const kf_run *other, bool swaps)
+{
+    static char *between;
+    if (swaps && !between)
+        CUDA_CHECK(cudaMalloc((void **)&between, sizeof(double)));
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_tensor *t = &run->state->slot[i].t;
+        if (run->state->slot[i].role != KF_INPUT)
+            continue;
+        if (other != run)
+            CUDA_CHECK(cudaMemcpy(t->device, other->state->slot[i].t.device,
+                                  (size_t)kf_tensor_bytes(t), cudaMemcpyDeviceToDevice));
+        if (swaps && t->dtype != KF_I32)
+            swap_two_elements(t, between);
+    }
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+bool kf_input_kept(const kf_run *run, const kf_slot *slot, void *device, int64_t *changed)
+{
+    *changed = 0;
+    if (slot->role != KF_INPUT || slot->may_write)
+        return true;
+    kf_slot lent = *slot;
+    lent.t.device = device;
+    if (slot->hashed) {
+        *changed = -1;
+        return kf_hash(device, kf_tensor_bytes(&slot->t), kf_stream()) == slot->hash;
+    }
+    if (slot->t.host && !(run->c->flags & KF_LARGE))
+        *changed = kf_changed(&lent);
+    return *changed == 0;
 }
 
 void kf_close(kf_run *run)
 {
     free_device(run);
+    free(run->state->shown);
     for (int i = 0; i < run->state->n; i++) {
         kf_slot *slot = &run->state->slot[i];
         free(slot->t.host);
+        if (slot->t.want && !kf_captures()) /* malloc may hand this memory to a launcher */
+            memset(slot->t.want, 0, (size_t)slot->t.count * sizeof *slot->t.want);
         free(slot->t.want);
         free(slot->t.bound);
         free(slot->t.checked);

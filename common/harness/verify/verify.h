@@ -19,12 +19,16 @@ typedef struct kf_slot {
     void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
     bool made;                                     /* it has been, in this memory */
     bool may_write;                                /* input: by variants */
+    bool hashed;                                   /* input: hash is that of its values */
+    uint64_t hash;
     double *other_want, *other_bound; /* for state->other_error, NULL if there are none yet */
     void *raw; /* output: room for what comes back from the device, NULL before the first time */
 } kf_slot;
 
 /* The part of a run that only the engine sees. */
 typedef struct kf_state {
+    kf_run view;            /* view.c: what launchers get, */
+    struct kf_state *shown; /* and its state; NULL before the first launch */
     const kf_program *program;
     kf_slot slot[KF_MAX_TENSORS];
     int n;              /* slots */
@@ -50,7 +54,44 @@ void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and
 void kf_lend_inputs(kf_run *run, const kf_run *other);
 int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
 bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
+/* On the stream of the launches: work on another one may still be under way. */
 void kf_fetch(const kf_tensor *tensor, void *raw);
+/* Copies the inputs of another run, in its memory, until kf_prepare; swaps: exchanges two elements
+ * of each, chosen at random, so that nobody has met these inputs before. */
+void kf_borrow_inputs(kf_run *run, const kf_run *other, bool swaps);
+/* Whether an input, in this memory, has the values that it had when it was uploaded: in large cases
+ * by a hash, as a comparison takes as long as the upload. changed: elements, -1 if not known. */
+bool kf_input_kept(const kf_run *run, const kf_slot *slot, void *device, int64_t *changed);
+
+/* --- view.c ----------------------------------------------------------------------------------- */
+/* The run as launchers see it, with the tensors where they are now. It lives as long as the run. */
+const kf_run *kf_view(const kf_run *run);
+/* From now on a launcher that looks for what its view lacks ends the program with a line. */
+void kf_forbid(void);
+
+/* --- audit.c: other inputs -------------------------------------------------------------------- */
+/* Opens another run of the case: inputs of another seed, which nobody could know, other rows with a
+ * reference, and memory of its own. False: it does not fit beside this one. */
+bool kf_others_open(kf_run *other, const kf_run *run);
+/* Makes the reference with the variant's extra_error in its bounds. */
+void kf_refer(kf_run *run, const kf_variant *variant);
+/* What a timed variant wrote when its inputs were exchanged. */
+typedef struct kf_exchanged {
+    bool looked, input_written;
+    int64_t wrong, unwritten, total;
+} kf_exchanged;
+typedef struct kf_auditor {
+    kf_run *run, *other;        /* other NULL: its own inputs only, and nothing compared */
+    const kf_variant **variant; /* of each work */
+    kf_exchanged *result;       /* of each work, from the last look */
+    int turn;
+} kf_auditor;
+/* For kf_audit of timing.h; context: a kf_auditor. */
+void kf_audit_lend(void *context, int work);
+void kf_audit_look(void *context, int work);
+void kf_audit_renew(void *context, int work);
+/* Whether the variant wrote to an output before its stream got to it: on another stream. */
+bool kf_runs_ahead(kf_run *run, const kf_variant *variant);
 
 /* --- verify.c, diagnosis.c -------------------------------------------------------------------- */
 typedef struct kf_details {
