@@ -7,6 +7,7 @@
 double fake_launch_us = 3.0, fake_heat = 0.0, fake_drift = 0.0;
 bool fake_behind;
 static double now_us, done_us; /* done_us: when all is done that was sent, if fake_behind */
+static double aside_us;        /* when all is done that was sent to a stream aside */
 static bool l2_cold;           /* what the next work wants is no longer in the L2 */
 enum { L2_BYTES = 1 << 16 };
 static cudaError_t last, sticky;
@@ -20,6 +21,14 @@ static struct CUgraph_st {
     } kernel[MOST_KERNELS];
 } captured;
 static bool capturing;
+/* Behind a host function on our stream kernels wait until the host waits for the stream. */
+static bool held;
+enum { MOST_WAITING = 64 };
+static struct {
+    void (*body)(const kf_run *run);
+    const kf_run *run;
+} waiting[MOST_WAITING];
+static int n_waiting;
 static struct CUevent_st {
     double us;
 } event[64];
@@ -106,6 +115,13 @@ void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(co
                  const kf_run *run)
 {
     fake_work(stream, us, cold_us);
+    if (!capturing && held) {
+        if (n_waiting == MOST_WAITING)
+            abort();
+        waiting[n_waiting].body = body;
+        waiting[n_waiting++].run = run;
+        return;
+    }
     if (!capturing) {
         body(run);
         return;
@@ -116,6 +132,22 @@ void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(co
     captured.kernel[captured.n++].run = run;
 }
 
+void fake_aside(double us, void (*body)(const kf_run *run), const kf_run *run)
+{
+    aside_us = fmax(aside_us, now_us) + us;
+    body(run);
+}
+
+void fake_take(double us)
+{
+    spend(us);
+}
+
+bool fake_capturing(void)
+{
+    return capturing;
+}
+
 void fake_fault(cudaError_t error)
 {
     sticky = error;
@@ -123,7 +155,7 @@ void fake_fault(cudaError_t error)
 
 void fake_reset_clock(void)
 {
-    now_us = done_us = 0.0;
+    now_us = done_us = aside_us = 0.0;
     events = 0;
 }
 
@@ -137,6 +169,14 @@ void kf_probe_empty(cudaStream_t stream)
 void kf_probe_wait(cudaStream_t stream)
 {
     (void)stream;
+}
+
+void kf_probe_hash(const void *from, int64_t bytes, unsigned long long *sum, cudaStream_t stream)
+{
+    const unsigned char *byte = from;
+    (void)stream;
+    for (int64_t i = 0; i < bytes; i++)
+        *sum = (*sum ^ byte[i]) * 1099511628211u;
 }
 
 void kf_probe_read(const float *from, float *never, int64_t count, cudaStream_t stream)
@@ -200,7 +240,29 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    now_us = fmax(now_us, aside_us);
     return sticky;
+}
+
+static size_t persisting;
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    (void)limit;
+    persisting = value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    (void)limit;
+    *value = persisting;
+    return cudaSuccess;
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    return cudaSuccess;
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -256,6 +318,19 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return sticky;
 }
 
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset(p, value, bytes);
+}
+
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
     memset(p, value, bytes);
@@ -264,10 +339,23 @@ cudaError_t cudaMemset(void *p, int value, size_t bytes)
 
 /* --- Streams, events, graphs ----------------------------------------------------------------- */
 
+static cudaStream_t ours;
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
+    static char streams[64]; /* the first one is ours */
+    static int n;
     (void)flags;
-    *stream = (cudaStream_t)&used;
+    *stream = (cudaStream_t)&streams[n];
+    ours = n++ ? ours : *stream;
+    n = n == 64 ? 1 : n;
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    (void)stream, (void)function, (void)data;
+    held = true;
     return cudaSuccess;
 }
 
@@ -279,7 +367,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    (void)stream;
+    if (stream == ours && held) {
+        held = false;
+        for (int i = 0; i < n_waiting; i++)
+            waiting[i].body(waiting[i].run);
+        n_waiting = 0;
+    }
     now_us = fmax(now_us, done_us) + 5.0;
     under_way = false;
     return sticky;
@@ -321,7 +414,8 @@ cudaError_t cudaEventQuery(cudaEvent_t e)
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
-    *ms = (float)((end->us - start->us) / 1e3);
+    *ms =
+        (float)((end->us - start->us) / 1e3 / (*knob("FAKE_TIMER") ? atof(knob("FAKE_TIMER")) : 1));
     return cudaSuccess;
 }
 

@@ -7,6 +7,7 @@
  * FAKE_NOISE=percent                        work takes up to so much longer, at random
  * FAKE_HEAT=percent                         work takes so much longer on a hot device
  * FAKE_RATES=1                              the device says its clock rate and power
+ * FAKE_TIMER=n                              events say the n-th part of the time between them
  * FAKE_CPU=1                                kf_on_cpu() */
 #pragma once
 #include "harness/run/run.h"
@@ -17,6 +18,11 @@ void fake_work(cudaStream_t stream, double us, double cold_us);
 /* The same, and what it computes: at once, or when the graph that is being captured is launched. */
 void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(const kf_run *run),
                  const kf_run *run);
+/* The same on a stream of its own, which is never captured: the host waits for it only with
+ * cudaDeviceSynchronize, and what it computes is there at once. */
+void fake_aside(double us, void (*body)(const kf_run *run), const kf_run *run);
+bool fake_capturing(void);
+void fake_take(double us); /* for the body of a kernel, which may find that it has more to do */
 void fake_fault(cudaError_t error); /* the next synchronisation fails */
 void fake_reset_clock(void);
 extern bool fake_behind;      /* the host sends work and goes on */

@@ -225,12 +225,15 @@ static void setup_two(kf_run *run)
     kf_output(run, "half", "D", KF_F16, dim);
 }
 
+static const double *due; /* what o should be: no launcher gets it from the harness */
+
 static void reference_two(kf_run *run)
 {
     kf_tensor *half = kf_find(run, "half");
     kf_attention_reference(run);
     for (int64_t i = 0; i < kf_find(run, "o")->count; i++)
         kf_find(run, "o")->want[i] = (float)kf_find(run, "o")->want[i];
+    due = kf_find(run, "o")->want;
     for (int i = 0; i < 4; i++) {
         half->want[i] = 0.5;
         half->bound[i] = 0.01;
@@ -250,7 +253,7 @@ static void compute_two(const kf_run *run)
     for (int i = 0; i < 4; i++)
         half[i] = HALF + (bug && !strcmp(bug, "half-off") ? 10 : 0);
     for (int64_t i = 0; i < kf_find(run, "o")->count && bug && !strcmp(bug, "no-error"); i++)
-        kf_f32(run, "o")[i] = (float)kf_find(run, "o")->want[i];
+        kf_f32(run, "o")[i] = (float)due[i];
 }
 
 /* Of four calls each is another: the first n elements of o are n steps from zero too far. */

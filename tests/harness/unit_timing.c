@@ -303,7 +303,7 @@ static void ceilings(void)
 
 static void limits(void)
 {
-    const kf_ceilings c = {true, 4.0, 50.0, 800.0, {0.5, 3.0, 8.0}};
+    const kf_ceilings c = {true, 4.0, 50.0, 800.0, {0.5, 3.0, 8.0}, 5.0};
     kf_cost cost = {4e6, 1e6, false};
     kf_limit limit = kf_least_time(&c, &cost, KF_GRAPH);
     ok(fabs(limit.us - 1.0) < 1e-12 && !strcmp(limit.by, "bytes"), "4 MB at 4 TB/s: 1 us, bytes");

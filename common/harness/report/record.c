@@ -122,6 +122,45 @@ void kf_record_append(const char *rows, int n)
                path, strerror(error));
 }
 
+int64_t kf_record_size(void)
+{
+    struct stat status;
+    bool regular = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    return regular ? (int64_t)status.st_size : -1;
+}
+
+/* Whether each line is a row of another step, which another program may have appended. */
+static bool all_of_others(const char *text, const char *step)
+{
+    const size_t length = strlen(step);
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        int cells = 1;
+        for (const char *at = text; *at && *at != '\n'; at++)
+            cells += *at == '\t';
+        if (!end || cells != KF_COLUMNS || (!strncmp(text, step, length) && text[length] == '\t'))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+void kf_record_compare(int64_t size, const char *step)
+{
+    int64_t more = kf_record_size() - size;
+    if (size < 0 || more == 0)
+        return;
+    char *text = kf_alloc(more > 0 ? more + 1 : 1, 1);
+    bool good = more > 0 && pread(file, text, (size_t)more, (off_t)size) == (ssize_t)more &&
+                all_of_others(text, step);
+    free(text);
+    if (!good)
+        kf_die(KF_WRONG,
+               "%s--out %s: it was written to during a launch; its rows are the harness's, and "
+               "these are no measurement",
+               kf_doing_now(), path);
+}
+
 void kf_record_close(void)
 {
     if (file >= 0)

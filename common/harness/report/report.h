@@ -35,6 +35,10 @@ void kf_record_open(const char *path, char *header);
 void kf_record_columns(const char *names);
 /* n rows, a line each: all or none; a full disk: a line, exit 1. */
 void kf_record_append(const char *text, int n);
+/* Before and after a launch: nobody but the harness, and programs of other steps, writes to --out.
+ */
+int64_t kf_record_size(void); /* bytes; -1: no --out, or no plain file */
+void kf_record_compare(int64_t size, const char *step);
 void kf_record_close(void);
 /* A file of all cases is PATH.new, and gets its name when it is closed. header and columns may be
  * NULL. may_be_device: a pipe or a device is written as it is, else refused. */

@@ -254,12 +254,13 @@ static void verify(kf_session *s, kf_run *run, others *others, int v, kf_outcome
     if (!one_launch)
         kf_launch_on_others(s, run, v);
     kf_verify(s, run, v, KF_FIRST, out);
-    if (!kf_on_cpu() && !s->options.once && kf_may_be_timed(out))
+    for (int trial = KF_ON_STREAM; trial <= KF_ON_GRAPH && !one_launch && kf_may_be_timed(out);
+         trial++)
+        kf_verify(s, run, v, (enum kf_trial)trial, out);
+    if (!kf_on_cpu() && !s->options.once && launches_once_more(s) && kf_may_be_timed(out))
         kf_run_ahead(s, run, v, out);
     if (one_launch)
         return;
-    for (int trial = KF_ON_STREAM; trial <= KF_ON_GRAPH && kf_may_be_timed(out); trial++)
-        kf_verify(s, run, v, (enum kf_trial)trial, out);
     verify_moved(s, run, v, out);
     if (kf_may_be_timed(out) && !s->program->variants[v].predicted && launches_once_more(s) &&
         others_of(others, run))

@@ -51,9 +51,11 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
     kf_counts_begin();
     if (s->options.once)
         kf_profile(true);
+    const int64_t size = kf_record_size();
     kf_divert_output(true);
     kf_doing(variant->name, run->c->name);
     launch_as(run, variant, trial, stream);
+    kf_record_compare(size, s->step);
     kf_doing(NULL, NULL);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
@@ -456,6 +458,7 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out
         bool alone = kf_is_alone(clock);
         if (!s->options.clock_chosen[clock] || (alone && !(run->c->flags & KF_ALONE)))
             continue;
+        const int64_t size = kf_record_size();
         memset(found, 0, sizeof found);
         memset(seen, 0, sizeof seen);
         if (alone)
@@ -463,6 +466,7 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out
         else
             kf_time_audited(works, n, s->timings[t], s->options.reps, run->seed, &audit, found,
                             stat);
+        kf_record_compare(size, s->step);
         audit.brief |= !alone;
         for (int i = 0; i < n; i++) {
             kf_outcome *o = &out[chosen[i]];

@@ -62,7 +62,7 @@ void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clo
 /* --- limits.c --------------------------------------------------------------------------------- */
 typedef struct kf_ceilings {
     bool known;
-    double copy_tbps, read_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3];
+    double copy_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3], read_tbps;
 } kf_ceilings;
 bool kf_ceilings_read(const char *path, kf_ceilings *ceilings);
 void kf_ceilings_find(const char *slug, kf_ceilings *ceilings);
