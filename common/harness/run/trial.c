@@ -433,6 +433,10 @@ static void judge_timed(kf_session *s, const kf_run *run, int v, const kf_timing
     free(moment);
 }
 
+/* Bytes of tensors: of larger ones one clock is looked at, and of smaller ones each. A comparison
+ * takes as long as many samples. */
+static const int64_t MOST_LOOKED_AT = 1 << 28;
+
 void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out)
 {
     int n = 0, chosen[KF_MAX_CHOICES];
@@ -443,7 +447,9 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out
     kf_exchanged seen[KF_MAX_CHOICES];
     const kf_variant *variants[KF_MAX_CHOICES];
     kf_auditor auditor = {run, other, variants, seen, 0};
-    kf_audit audit = {&auditor, kf_audit_lend, kf_audit_look, kf_audit_renew, false};
+    kf_audit audit = {.context = &auditor};
+    if (other)
+        audit = (kf_audit){&auditor, kf_audit_lend, kf_audit_look, kf_audit_renew, false};
     for (int v = 0; v < s->program->n_variants; v++) {
         if (!kf_may_be_timed(&out[v]))
             continue;
@@ -467,7 +473,11 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_run *other, kf_outcome *out
             kf_time_audited(works, n, s->timings[t], s->options.reps, run->seed, &audit, found,
                             stat);
         kf_record_compare(size, s->step);
+        if (other)
+            kf_prepare(run);
         audit.brief |= !alone;
+        if (!alone && kf_run_bytes(run) > MOST_LOOKED_AT)
+            audit.lend = NULL;
         for (int i = 0; i < n; i++) {
             kf_outcome *o = &out[chosen[i]];
             o->stat[t] = stat[i];

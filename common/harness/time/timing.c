@@ -370,6 +370,7 @@ void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_roun
     lane *lanes = kf_alloc(n, sizeof *lanes), flush_lane = {0};
     int *order = kf_alloc(n, sizeof *order);
     bool subtract = timing.l2 == KF_COLD && timing.clock != KF_CALL;
+    bool looks = audit && audit->lend;
     kf_device_lock(KF_EXCLUSIVE);
     warm_up(&works[0]);
     kf_divert_output(true);
@@ -384,7 +385,7 @@ void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_roun
     double start = kf_host_us();
     enum kf_verdict verdict = KF_GO_ON;
     while (verdict == KF_GO_ON) {
-        if (audit && rounds == secret) {
+        if (looks && rounds == secret) {
             double before_us = kf_host_us();
             inspect_all(lanes, n, timing.clock, audit);
             start += kf_host_us() - before_us;
@@ -401,12 +402,12 @@ void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_roun
             kf_decide(samples, n, most, rounds, most, (kf_host_us() - start) * 1e-6, BUDGET_S);
     }
     kf_summarise(samples, n, most, rounds, verdict == KF_STABLE, stat);
-    if (audit && rounds <= secret)
+    if (looks && rounds <= secret)
         inspect_all(lanes, n, timing.clock, audit);
     for (int i = 0; i < n; i++) {
         if (audit) {
             judge(&lanes[i], timing.clock);
-            if (lanes[i].found.doubt == KF_TRUSTED && !audit->brief)
+            if (lanes[i].found.doubt == KF_TRUSTED && audit->renew && !audit->brief)
                 renew(&lanes[i], timing.clock, audit, i);
             found[i] = lanes[i].found;
         }

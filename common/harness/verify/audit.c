@@ -61,18 +61,16 @@ void kf_audit_lend(void *context, int work)
     kf_auditor *a = context;
     (void)work;
     kf_prepare(a->run);
-    if (a->other)
-        kf_borrow_inputs(a->run, a->other, false);
+    kf_borrow_inputs(a->run, a->other, false);
 }
 
 void kf_audit_look(void *context, int work)
 {
     kf_auditor *a = context;
     kf_exchanged *result = &a->result[work];
-    if (a->other)
-        kf_refer(a->other, a->variant[work]);
-    *result = (kf_exchanged){.looked = a->other != NULL};
-    for (int i = 0; i < a->run->state->n && a->other; i++) {
+    kf_refer(a->other, a->variant[work]);
+    *result = (kf_exchanged){0};
+    for (int i = 0; i < a->run->state->n; i++) {
         kf_slot *slot = &a->run->state->slot[i];
         kf_diagnosis seen;
         int64_t changed;
@@ -97,7 +95,7 @@ void kf_audit_renew(void *context, int work)
 {
     kf_auditor *a = context;
     (void)work;
-    if (a->turn++ % 2 && a->other)
+    if (a->turn++ % 2)
         kf_borrow_inputs(a->run, a->other, true);
     else {
         kf_prepare(a->run);

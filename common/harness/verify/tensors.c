@@ -307,11 +307,13 @@ static void refresh(const kf_run *run, kf_slot *slot, char *block)
 }
 
 /* What a large input, or one that is made on the device, is compared with later. An instrument
- * would take the reads for the step's own. */
+ * would take the reads for the step's own, and a CPU takes a second for 256 MB. */
 static void remember(const kf_run *run, kf_slot *slot)
 {
+    static const int64_t MOST_ON_CPU = 1 << 24;
     bool wanted = run->c->flags & KF_LARGE || slot->make;
-    if (!wanted || slot->hashed || kf_instrument() != KF_PLAIN)
+    if (!wanted || slot->hashed || kf_instrument() != KF_PLAIN ||
+        (kf_on_cpu() && kf_tensor_bytes(&slot->t) > MOST_ON_CPU))
         return;
     slot->hash = kf_hash(slot->t.device, kf_tensor_bytes(&slot->t), kf_stream());
     slot->hashed = true;
@@ -419,6 +421,7 @@ void kf_borrow_inputs(kf_run *run, const kf_run *other, bool swaps)
         const kf_tensor *t = &run->state->slot[i].t;
         if (run->state->slot[i].role != KF_INPUT)
             continue;
+        run->state->slot[i].made = false; /* kf_prepare makes it again */
         if (other != run)
             CUDA_CHECK(cudaMemcpy(t->device, other->state->slot[i].t.device,
                                   (size_t)kf_tensor_bytes(t), cudaMemcpyDeviceToDevice));

@@ -77,11 +77,11 @@ bool kf_others_open(kf_run *other, const kf_run *run);
 void kf_refer(kf_run *run, const kf_variant *variant);
 /* What a timed variant wrote when its inputs were exchanged. */
 typedef struct kf_exchanged {
-    bool looked, input_written;
+    bool input_written;
     int64_t wrong, unwritten, total;
 } kf_exchanged;
 typedef struct kf_auditor {
-    kf_run *run, *other;        /* other NULL: its own inputs only, and nothing compared */
+    kf_run *run, *other;
     const kf_variant **variant; /* of each work */
     kf_exchanged *result;       /* of each work, from the last look */
     int turn;
