@@ -29,10 +29,10 @@ exercise = work/$1-$(notdir $(call source,$1))
 # Without a step these are about the exercise that is next.
 LEADING := hint predict skip solution watch
 STEP_COMMANDS := run count check diff exercise try $(LEADING) cuda data profile
-COMMANDS := help setup clean next list rule new-step messages test test-all lint bench scores programs coverage mutation exactness \
+COMMANDS := help setup clean next list rule verify new-step messages test test-all lint bench scores programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
-SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
+SETTINGS := FILE FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
     SEEDS SAMPLE SUITE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 # The goal or setting that a word may stand for, or nothing.
@@ -42,7 +42,7 @@ unknowns := $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)
 unknown := $(firstword $(unknowns))
 # Options of a step's program that take a value: they are written in ARGS, and with quotes, as they have a blank.
 OPTIONS := case variant seed reps clock
-on_programs := $(filter run count check try,$(MAKECMDGOALS))
+on_programs := $(filter run count check try verify,$(MAKECMDGOALS))
 # $(call write,WORDS): ARGS as it should be given.
 write = write ARGS="$(strip $(ARGS) $1)"
 ifneq ($(unknown),)
@@ -105,9 +105,10 @@ READ_BY_SAMPLE := mutation
 READ_BY_TESTS := test test-all
 READ_BY_MINUTES := test test-all
 READ_BY_SHARD := test test-all
+READ_BY_FILE := verify
 READ_BY_FROM := next new-step
 READ_BY_AS := new-step
-READ_BY_ARGS := run count check diff try watch hint list rule
+READ_BY_ARGS := run count check diff try verify watch hint list rule
 ifeq ($(MAKELEVEL),0)
 unread := $(firstword $(foreach v,$(given),$(if $(READ_BY_$v),$(if $(filter $(READ_BY_$v),$(MAKECMDGOALS)),,$v))))
 ifneq ($(unread),)
@@ -145,6 +146,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 solution    once it is right: yours beside the step's own lines, and what each costs
 
   make rule ARGS="..."     does it pay to fuse? The rule of chapter 24;  make rule: what it takes
+  make verify FILE=mine.cu hold a kernel of yours against a reference: common/examples/own_kernel.cu
   make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts

@@ -13,6 +13,7 @@ extern "C" { // between the files of the harness, which are C; a cheat may inclu
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <thread>
 #include <unistd.h>
@@ -355,6 +356,12 @@ static void fake_row(const kf_run *run, cudaStream_t stream)
     honest(run, stream);
 }
 
+// A program that ends with code 0 was successful.
+static void early_exit(const kf_run *, cudaStream_t)
+{
+    exit(0);
+}
+
 // --- What only a clock shows
 // ----------------------------------------------------------------------
 
@@ -434,12 +441,12 @@ static void known_inputs(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Its first calls on some shape are slow, so that a sample gets one call.
+// Its first calls are slow, 0.15 s each, so that a sample gets one call.
 static void slow_first(const kf_run *run, cudaStream_t stream)
 {
     static int calls;
-    if (run->shape.Sq > 1000 && calls++ < 24) {
-        for (int i = 0; i < 2000 && !is_captured(stream); i++) {
+    if (calls++ < 24) {
+        for (int i = 0; i < 3000 && !is_captured(stream); i++) {
             kf_probe_wait(stream);
         }
     }
@@ -450,8 +457,27 @@ static void slow_first(const kf_run *run, cudaStream_t stream)
 static void idle_when_timed(const kf_run *run, cudaStream_t stream)
 {
     static int calls;
-    if (run->shape.Sq < 1000 || calls++ < 8) {
+    if (calls++ < 8) {
         honest(run, stream);
+    }
+}
+
+// Honest where it is verified: by itself, and in the first graph.
+static void replay_in_graphs(const kf_run *run, cudaStream_t stream)
+{
+    static int captured;
+    static float *kept;
+    const arrays a = arrays_of(run);
+    if (!is_captured(stream)) {
+        if (!kept) {
+            CUDA_CHECK(cudaMalloc(&kept, a.bytes));
+        }
+        compute(a, a.y, stream);
+        CUDA_CHECK(cudaMemcpyAsync(kept, a.y, a.bytes, cudaMemcpyDeviceToDevice, stream));
+    } else if (captured++ < 2) {
+        compute(a, a.y, stream);
+    } else {
+        CUDA_CHECK(cudaMemcpyAsync(a.y, kept, a.bytes, cudaMemcpyDeviceToDevice, stream));
     }
 }
 #endif
@@ -512,6 +538,7 @@ static const kf_case cases[] = {
     {.name = "sampled", .shape = {.Sq = 600, .D = 20}, .flags = KF_VERIFY_ONLY | SAMPLED},
     {.name = "flagged-large", .shape = {.Sq = 19, .D = 70}, .flags = KF_VERIFY_ONLY | KF_LARGE},
     {.name = "timed", .shape = {.Sq = 2048, .D = 1024}, .flags = KF_LARGE},
+    {.name = "brief", .shape = {.Sq = 1024, .D = 64}, .flags = KF_LARGE},
     {.name = "boasted", .shape = {.Sq = 2048, .D = 1024}, .flags = KF_LARGE},
 };
 
@@ -553,19 +580,28 @@ static const kf_variant variants[] = {
      .launch = late_thread},
     {.name = "other-stream", .about = "launches on a stream of its own", .launch = other_stream},
     {.name = "keeps-lines", .about = "asks that x stays in the L2", .launch = keeps_lines},
+    {.name = "early-exit", .about = "ends the program with code 0", .launch = early_exit},
     {.name = "fake-row", .about = "prints a row, and appends it to --out", .launch = fake_row},
 #ifndef CUDA_CPU_BACKEND
     {.name = "unless-captured",
-     .about = "the same, except in a graph",
+     .about = "launches on a stream of its own, except in a graph",
      .launch = other_stream_unless_captured},
     {.name = "never-joined",
-     .about = "the same, and nobody waits for that stream",
+     .about = "leaves part of the work on a stream that nobody waits for",
      .launch = never_joined},
-    {.name = "known-inputs", .about = "computes only if x has changed", .launch = known_inputs},
+    {.name = "known-inputs",
+     .about = "computes only if the inputs have changed",
+     .launch = known_inputs},
     {.name = "slow-first",
      .about = "is slow at first, so that a sample has few calls",
      .launch = slow_first},
-    {.name = "idle-when-timed", .about = "does nothing when timed", .launch = idle_when_timed},
+    {.name = "idle-when-timed",
+     .about = "does nothing when it is timed",
+     .launch = idle_when_timed},
+    {.name = "replay-in-graphs",
+     .about = "copies an earlier result in the graph that is timed",
+     .launch = replay_in_graphs},
+    {.name = "too-fast", .about = "takes less time than the device needs", .launch = honest},
 #endif
 };
 

@@ -9,6 +9,7 @@ void kf_set_program(const char *name); /* every line begins with this name */
 const char *kf_program_name(void);
 /* What a launcher prints comes on stderr: on stdout are the harness's rows, and no others. */
 void kf_divert_output(bool divert);
+bool kf_dies(void);        /* kf_die has been called */
 void kf_quiet(bool quiet); /* kf_say of harness.h prints nothing: --json */
 /* text is printed before what is said or complained of next, if anything is; "" takes it back. */
 void kf_heading(const char *text);

@@ -97,9 +97,17 @@ void kf_complain(const char *format, ...)
     va_end(args);
 }
 
+static bool dying;
+
+bool kf_dies(void)
+{
+    return dying;
+}
+
 void kf_die(int code, const char *format, ...)
 {
     va_list args;
+    dying = true;
     va_start(args, format);
     line(format, args);
     va_end(args);

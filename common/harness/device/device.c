@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Errors that say "not on this machine" rather than "the program is wrong". */
 static const struct {
@@ -47,6 +48,22 @@ void kf_doing(const char *variant, const char *case_name)
 const char *kf_doing_now(void)
 {
     return doing;
+}
+
+/* exit calls it. Code 0 would say that all is right. */
+static void look_at_exit(void)
+{
+    if (!doing[0] || kf_dies())
+        return;
+    kf_complain("%sit ended the program, and nothing after that was verified", doing);
+    _exit(KF_WRONG);
+}
+
+void kf_watch_exit(void)
+{
+    static bool watches;
+    if (!watches)
+        watches = atexit(look_at_exit) == 0;
 }
 
 void kf_check(cudaError_t error, const char *what, const char *file, int line)

@@ -15,7 +15,8 @@ typedef struct kf_device {
 const kf_device *kf_open_device(void);                /* none that we can use: a line, exit 77 */
 void kf_need_architecture(const kf_program *program); /* the device has less: the same */
 void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
-const char *kf_doing_now(void);                            /* "variant v, case c: ", or nothing */
+void kf_watch_exit(void);       /* a launch that calls exit is no success */
+const char *kf_doing_now(void); /* "variant v, case c: ", or nothing */
 int kf_error_exit_code(cudaError_t error);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */

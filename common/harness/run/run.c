@@ -489,6 +489,7 @@ int kf_main(const kf_program *given, int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     kf_set_program(program->step);
     kf_catch_interrupts();
+    kf_watch_exit();
     kf_options_read(program, argc, argv, &s.options);
     kf_quiet(s.options.json);
     if (s.options.list) {

@@ -15,7 +15,7 @@ actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # compiles: is anything compiled? chooses: does anything run on the backend that is chosen?
 compiles := $(filter-out help setup clean next list rule hint skip watch new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
-chooses := $(filter run count check try predict data profile programs,$(MAKECMDGOALS)) \
+chooses := $(filter run count check try predict data profile programs verify,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
@@ -166,9 +166,9 @@ endef
 
 # --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings, and so may an exercise where code is left out: they are not shown.
-reader = $(filter try-%,$(@F))
+reader = $(filter try-% own-%,$(@F))
 # A file that does not compile is wrong, and `make list` says so.
-or_remember = $(if $(reader),|| sh common/make/reader/try.sh --uncompiled $(tried))
+or_remember = $(if $(filter try-%,$(@F)),|| sh common/make/reader/try.sh --uncompiled $(tried))
 # A program in work/ also finds files that lie beside the step; the exercise's own copies of them come first.
 tried = $(basename $(@F:try-%=%))
 beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \
@@ -191,7 +191,16 @@ $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 endef
 $(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
 $(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
-$(foreach m,$(HARNESS_MAINS),$(eval $(call program,$(basename $(notdir $m)),$m)))
+$(foreach m,$(HARNESS_MAINS) $(wildcard tests/harness/cheats.cu),$(eval $(call program,$(basename $(notdir $m)),$m)))
+# A reader's own file, which `make verify` runs.
+own_file := $(call asked,FILE)
+own := own-$(basename $(notdir $(own_file)))
+ifneq ($(filter verify,$(MAKECMDGOALS)),)
+ifneq ($(words $(own_file)) $(words $(wildcard $(own_file))),1 1)
+$(error verify needs a file: write FILE=common/examples/own_kernel.cu$(if $(own_file),; there is no `$(own_file)`))
+endif
+$(eval $(call program,$(own),$(own_file)))
+endif
 
 # It is no error if a file that a .d file names is gone: the object that included it is made again.
 %.h %.cuh %.hpp: ;
@@ -282,6 +291,9 @@ $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
 	@$(if $(predicted),mkdir -p build/predictions && rm -f $(own_rows);) \
 	    $< $(ARGS) $(if $(predicted),--out $(own_rows)); code=$$?; $(call compare,$(own_rows)) $(go_on) $(unless_77)
 run: $(selected:%=run-%)
+
+verify: $(PROGRAMS)/$(own)
+	@$< $(ARGS)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
