@@ -415,7 +415,7 @@ static void judge_timed(kf_session *s, const kf_run *run, int v, const kf_timing
     const char *name = s->program->variants[v].name;
     char *moment = kf_text(", clock %s %s", kf_clock_name(timing->clock), kf_l2_name(timing->l2));
     if (seen->wrong > 0)
-        kf_complain("variant %s, case %s%s: %lld wrong elements of %lld when the inputs were "
+        kf_complain("variant %s, case %s%s: %lld of %lld elements wrong when the inputs were "
                     "exchanged while it was timed; %s; --seed %llu has these inputs",
                     name, run->c->name, moment, (long long)seen->wrong, (long long)seen->total,
                     seen->unwritten > 0 ? "some were not written"
