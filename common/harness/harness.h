@@ -62,7 +62,8 @@ struct kf_run {
 };
 
 /* Enqueues one whole call on the stream and returns: no synchronisation, no allocation, so that it
- * can be captured in a graph. */
+ * can be captured in a graph. Of its run a launcher may use c, shape, memory, and of tensors what
+ * describes them and device: it gets no seed, no reference and no values of the host. */
 typedef void kf_launch(const kf_run *run, cudaStream_t stream);
 /* Captures the work that launch enqueues in a graph; the caller destroys it. */
 cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream);

@@ -29,11 +29,17 @@ complain() {
     status=1
 }
 
-for run in "$program small" "$program sampled" "$timed timed"; do
-    case=${run##* }
-    [ "$timed" = "$program" ] || [ "$case" != timed ] || case=
-    said "${run% *}" honest "$case" || complain "the honest variant is refused: $(cat "$out/err")"
-done
+honest() {
+    said "$1" honest "${2-}" || complain "the honest variant is refused: $(cat "$out/err")"
+}
+honest "$program" small
+honest "$program" sampled
+if [ "$timed" = "$program" ]; then
+    honest "$program" timed
+    honest "$program" brief
+else
+    honest "$timed"
+fi
 printf 'cheat\tdoes\trefused_by\tseen_in\n'
 tab=$(printf '\t')
 sed 1d "$list" | {

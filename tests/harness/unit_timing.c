@@ -324,6 +324,108 @@ static void limits(void)
        "a launch is that of its clock; alone, that of the stream");
 }
 
+/* Of the bytes that do not fit into the L2, all where it is cold; at 1.05 times the best rates. */
+static void impossible(void)
+{
+    const kf_ceilings c = {true, 4.0, 50.0, 800.0, {0.5, 3.0, 8.0}, 5.0}, none = {0};
+    const kf_timing warm = {KF_GRAPH, KF_WARM}, cold = {KF_GRAPH, KF_COLD};
+    kf_cost cost = {5e6, 0.0, false};
+    ok(fabs(kf_impossible_us(&c, &cost, &cold, 1000000) - 1.0 / 1.05) < 1e-12,
+       "cold: 5 MB at the faster of 4 and 5 TB/s");
+    ok(fabs(kf_impossible_us(&c, &cost, &warm, 1000000) - 0.8 / 1.05) < 1e-12,
+       "warm: the L2 has 1 MB of them");
+    ok(kf_impossible_us(&c, &cost, &warm, 6000000) == 0.0, "or all, and then nothing is too fast");
+    cost.flops = 1e9;
+    ok(fabs(kf_impossible_us(&c, &cost, &warm, 6000000) - 20.0 / 1.05) < 1e-9, "but for the flops");
+    cost.tensor_cores = true;
+    ok(fabs(kf_impossible_us(&c, &cost, &warm, 6000000) - 1.25 / 1.05) < 1e-9,
+       "and those of tensor cores");
+    ok(kf_impossible_us(&none, &cost, &cold, 0) == 0.0, "without ceilings all is possible");
+}
+
+/* --- What looks at works while they are timed ------------------------------------------------- */
+
+static int lent, looked, renewed, samples_since; /* samples: of the work that has other inputs */
+
+static void lend(void *context, int work)
+{
+    (void)context, (void)work;
+    lent++;
+    samples_since = 0;
+}
+
+static void look(void *context, int work)
+{
+    (void)context, (void)work;
+    looked += samples_since > 0;
+}
+
+static void renew(void *context, int work)
+{
+    (void)context, (void)work;
+    renewed++;
+}
+
+/* A work of 20 us; of another stream so much as well, and with each renewal so much once more. */
+typedef struct odd_job {
+    double aside_us, renewed_us;
+    int slow_calls, renewed;
+} odd_job;
+
+static void nothing(const kf_run *run)
+{
+    (void)run;
+}
+
+static void enqueue_odd(void *context, cudaStream_t stream)
+{
+    odd_job *j = context;
+    double more = j->slow_calls-- > 0 ? 1e5 : j->renewed != renewed ? j->renewed_us : 0.0;
+    if (!fake_capturing())
+        j->renewed = renewed;
+    samples_since++;
+    fake_work(stream, 20.0 + more, 0.0);
+    if (j->aside_us > 0.0)
+        fake_aside(j->aside_us, nothing, NULL);
+}
+
+static kf_suspicion suspicion(odd_job job, enum kf_clock clock)
+{
+    const kf_work work = {enqueue_odd, &job};
+    const kf_audit audit = {NULL, lend, look, renew, false};
+    const kf_timing timing = {clock, KF_WARM};
+    kf_suspicion found;
+    kf_stat stat;
+    lent = looked = 0;
+    kf_timing_begin(&timing, 1);
+    kf_time_audited(&work, 1, timing, KF_MAX_REPS, 1, &audit, &found, &stat);
+    kf_timing_end();
+    return found;
+}
+
+static void audited(void)
+{
+    kf_suspicion found = suspicion((odd_job){.aside_us = 0.0}, KF_STREAM);
+    ok(found.doubt == KF_TRUSTED && lent == 1 && looked == 1 && renewed > 0,
+       "an honest work is trusted, and was looked at once");
+    found = suspicion((odd_job){.aside_us = 4.0}, KF_STREAM);
+    ok(found.doubt == KF_TRUSTED, "a fifth more on another stream is not seen");
+    found = suspicion((odd_job){.aside_us = 30.0}, KF_STREAM);
+    ok(found.doubt == KF_UNSEEN && near(found.clock_us, 20, 0.01) && near(found.true_us, 30, 0.05),
+       "as much again and more is: %g and %g us", found.clock_us, found.true_us);
+    found = suspicion((odd_job){.aside_us = 100.0}, KF_CALL);
+    ok(found.doubt == KF_UNSEEN, "also on the clock call");
+    found = suspicion((odd_job){.renewed_us = 10.0}, KF_STREAM);
+    ok(found.doubt == KF_TRUSTED, "10 us more on new inputs may be chance");
+    found = suspicion((odd_job){.renewed_us = 12.0}, KF_STREAM);
+    ok(found.doubt == KF_REPLAYED && near(found.clock_us, 20, 0.01) &&
+           near(found.true_us, 32, 0.01),
+       "12 us more are not: %g and %g us", found.clock_us, found.true_us);
+    found = suspicion((odd_job){.slow_calls = 9}, KF_STREAM);
+    ok(found.doubt == KF_SLOW_FIRST && found.clock_us == 1.0 && near(found.true_us, 50.0, 0.03),
+       "slow first calls: a sample of %g call in place of %g", found.clock_us, found.true_us);
+}
+
 int main(void)
 {
     percentiles();
@@ -334,5 +436,7 @@ int main(void)
     samples();
     ceilings();
     limits();
+    impossible();
+    audited();
     return done();
 }
