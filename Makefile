@@ -146,7 +146,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 solution    once it is right: yours beside the step's own lines, and what each costs
 
   make rule ARGS="..."     does it pay to fuse? The rule of chapter 24;  make rule: what it takes
-  make verify FILE=mine.cu hold a kernel of yours against a reference: common/examples/own_kernel.cu
+  make verify FILE=mine.cu   verify a kernel of your own, as in common/examples/own_kernel.cu
   make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts

@@ -87,8 +87,7 @@ static void honest(const kf_run *run, cudaStream_t stream)
     compute(a, a.y, stream);
 }
 
-// --- Results that are not computed
-// ----------------------------------------------------------------
+// --- Results that are not computed -----------------------------------------------------------
 
 static void nothing(const kf_run *, cudaStream_t)
 {
@@ -176,8 +175,7 @@ static void in_half(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// --- What only the harness should know
-// ------------------------------------------------------------
+// --- What only the harness should know -------------------------------------------------------
 
 static void upload(const arrays &a, const double *values, cudaStream_t stream)
 {
@@ -258,8 +256,7 @@ static void from_seed(const kf_run *run, cudaStream_t stream)
     upload(a, y.data(), stream);
 }
 
-// --- Inputs
-// ---------------------------------------------------------------------------------------
+// --- Inputs ----------------------------------------------------------------------------------
 
 // Zeros are easy: after the first call the right result is 0.
 static void zeroed_input(const kf_run *run, cudaStream_t stream)
@@ -269,8 +266,7 @@ static void zeroed_input(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK(cudaMemsetAsync(a.x, 0, a.bytes, stream));
 }
 
-// --- Work elsewhere
-// -------------------------------------------------------------------------------
+// --- Work elsewhere --------------------------------------------------------------------------
 
 static void on_host_threads(const kf_run *run, cudaStream_t stream)
 {
@@ -337,8 +333,7 @@ static void keeps_lines(const kf_run *run, cudaStream_t stream)
     compute(a, a.y, stream);
 }
 
-// --- Words
-// ----------------------------------------------------------------------------------------
+// --- Words -----------------------------------------------------------------------------------
 
 // Prints a row of the table, and appends one to every file that the program has open for appending.
 static void fake_row(const kf_run *run, cudaStream_t stream)
@@ -362,8 +357,7 @@ static void early_exit(const kf_run *, cudaStream_t)
     exit(0);
 }
 
-// --- What only a clock shows
-// ----------------------------------------------------------------------
+// --- What only a clock shows -----------------------------------------------------------------
 
 #ifndef CUDA_CPU_BACKEND
 static void other_stream_unless_captured(const kf_run *run, cudaStream_t stream)
@@ -482,8 +476,7 @@ static void replay_in_graphs(const kf_run *run, cudaStream_t stream)
 }
 #endif
 
-// --- Tables
-// ---------------------------------------------------------------------------------------
+// --- Tables ----------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {

@@ -306,7 +306,7 @@ static void refresh(const kf_run *run, kf_slot *slot, char *block)
     }
 }
 
-/* What a large input, or one that is made on the device, is compared with later. An instrument
+/* A large input, or one that is made on the device, is compared with this later. An instrument
  * would take the reads for the step's own, and a CPU takes a second for 256 MB. */
 static void remember(const kf_run *run, kf_slot *slot)
 {
@@ -397,7 +397,7 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
 }
 
-/* By way of memory that belongs to no tensor. */
+/* Through memory that belongs to no tensor. */
 static void swap_two_elements(const kf_tensor *t, char *between)
 {
     const size_t size = kf_dtype_size(t->dtype);

@@ -54,7 +54,7 @@ void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and
 void kf_lend_inputs(kf_run *run, const kf_run *other);
 int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
 bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
-/* On the stream of the launches: work on another one may still be under way. */
+/* On the stream of the launches: work on another stream may still be running. */
 void kf_fetch(const kf_tensor *tensor, void *raw);
 /* Copies the inputs of another run, in its memory, until kf_prepare; swaps: exchanges two elements
  * of each, chosen at random, so that nobody has met these inputs before. */
@@ -75,7 +75,7 @@ void kf_forbid(void);
 bool kf_others_open(kf_run *other, const kf_run *run);
 /* Makes the reference with the variant's extra_error in its bounds. */
 void kf_refer(kf_run *run, const kf_variant *variant);
-/* What a timed variant wrote when its inputs were exchanged. */
+/* The outputs of a timed variant when its inputs were exchanged. */
 typedef struct kf_exchanged {
     bool input_written;
     int64_t wrong, unwritten, total;
