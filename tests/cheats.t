@@ -11,9 +11,9 @@ use lib "tests/lib";
 use Workbook;
 
 my $recorded = "plots/data/cpu/cheats.tsv";
-my %r = run("make -s programs BACKEND=cpu");
-is($r{code}, 0, "the CPU backend is built") or BAIL_OUT($r{err});
-chomp(my $cpu = $r{out});
+my %r = run("sh common/make/build/toolchain.sh '" . ($ENV{CXX} // "") . "' '" . ($ENV{CC} // "") . "'");
+my ($cxx) = $r{out} =~ m{^(?:\S*/)?(\S+) } or BAIL_OUT("no compiler: $r{out}");
+my $cpu = "build/cpu/$cxx";
 %r = run("make -s $cpu/cheats BACKEND=cpu");
 is($r{code}, 0, "the program of cheats is built") or BAIL_OUT($r{err});
 my $build = "build/tests/cheats";
@@ -95,10 +95,11 @@ my $own = slurp("common/examples/own_kernel.cu");
 for (["other /= 2", "other /= 4", "wrong elements"], ["kf_f32\\(run, \"y\"\\), S, run->shape.D\\);\n    CUDA_CHECK_LAUNCH\\(\\);\n}\n\n// --- Which", "NULL, S, run->shape.D);\n}\n\n// --- Which", "failed"],
     ["const int S = run->shape.Sq;\n    by_warp", "const int S = kf_find(run, \"y\")->want[0];\n    by_warp", "the launcher uses the reference of an output"]) {
     my ($from, $to, $says) = @$_;
+    my ($name) = $to =~ /(.*)/; # its first line
     (my $broken = $own) =~ s/$from/$to/ or fail("own_kernel.cu has $from");
     spew("$build/own/broken.cu", $broken);
     %r = run("make -s verify BACKEND=cpu FILE=$build/own/broken.cu ARGS='--seed 1 --variant by-warp'");
-    isnt($r{code}, 0, "with \"$to\" it is not");
+    isnt($r{code}, 0, "with \"$name\" it is not");
     like($r{err}, qr/own-kernel: .*$says/, "and a line says why");
 }
 for (["", qr/verify needs a file: write FILE=common/], ["FILE=$build/none.cu", qr/there is no `$build\/none\.cu`/]) {

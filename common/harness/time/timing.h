@@ -16,11 +16,12 @@ typedef struct kf_audit {
     void (*renew)(void *context, int work); /* inputs that no call has met */
     bool brief; /* as works have been looked at before: no renew, and long calls not at all */
 } kf_audit;
-/* Why a time is not that of the work; KF_TRUSTED: no reason. */
+/* Why a time is not that of the work; KF_TRUSTED: it is. KF_SLOW_FIRST: the two numbers are calls.
+ */
 enum kf_doubt { KF_TRUSTED, KF_UNSEEN, KF_REPLAYED, KF_SLOW_FIRST, KF_PERSISTS };
 typedef struct kf_suspicion {
     enum kf_doubt doubt;
-    double clock_us, true_us; /* what the clock said, and what it should have said; not always */
+    double clock_us, true_us; /* by the clock, and as it should be; not of each doubt */
 } kf_suspicion;
 /* One line without the variant's name; "" if there is no doubt. */
 void kf_doubt_text(const kf_suspicion *suspicion, char *text, size_t size);
