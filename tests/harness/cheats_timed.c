@@ -122,6 +122,21 @@ static void replay_in_graphs(const kf_run *run, cudaStream_t stream)
         fake_kernel(stream, HONEST_US, 0.0, compute_and_keep, run);
 }
 
+/* Honest for so many calls, and then the last of these results for ever. */
+static void compute_or_copy(const kf_run *run)
+{
+    static int calls;
+    if (calls++ < 450)
+        compute_and_keep(run);
+    else
+        copy_kept(run);
+}
+
+static void replay_later(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, HONEST_US, 0.0, compute_or_copy, run);
+}
+
 static void keeps_lines(const kf_run *run, cudaStream_t stream)
 {
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20);
@@ -155,6 +170,9 @@ static const kf_variant variants[] = {
     {.name = "replay-in-graphs",
      .about = "copies an earlier result in the graph that is timed",
      .launch = replay_in_graphs},
+    {.name = "replay-later",
+     .about = "copies an earlier result, after many honest calls",
+     .launch = replay_later},
     {.name = "keeps-lines", .about = "asks that lines stay in the L2", .launch = keeps_lines},
     {.name = "too-fast", .about = "takes less time than the device needs", .launch = too_fast},
 };

@@ -210,8 +210,8 @@ static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
 }
 
 /* The same case on inputs of another seed, made when it is first needed. None where it does not fit
- * into memory, or where a reference takes longer than MOST_REFERENCE_US: there the first inputs
- * have to do. */
+ * into memory, or where inputs and reference take longer than MOST_SETUP_US: there the first
+ * inputs have to do. */
 typedef struct others {
     kf_run memory, *run; /* run: &memory, or NULL */
     bool tried;

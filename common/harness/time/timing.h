@@ -14,7 +14,7 @@ typedef struct kf_audit {
     void (*lend)(void *context, int work);  /* other inputs, and nothing written yet */
     void (*look)(void *context, int work);  /* at what was written; then inputs as before */
     void (*renew)(void *context, int work); /* inputs that no call has met */
-    bool brief; /* as works have been looked at before: no renew, and long calls not at all */
+    bool brief; /* as works have been looked at before: only at the end, and no long calls */
 } kf_audit;
 /* Why a time is not that of the work; KF_TRUSTED: it is. KF_SLOW_FIRST: the two numbers are calls.
  */
@@ -37,7 +37,8 @@ void kf_timing_end(void);
  */
 void kf_time(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
              kf_stat *stat);
-/* The same, looked at: each work once at a moment that it cannot tell. found [n]. */
+/* The same, looked at: each work at a moment that it cannot tell, and after the last round. found
+ * [n]. */
 void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_rounds, uint64_t seed,
                      const kf_audit *audit, kf_suspicion *found, kf_stat *stat);
 

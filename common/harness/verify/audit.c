@@ -67,9 +67,8 @@ void kf_audit_lend(void *context, int work)
 void kf_audit_look(void *context, int work)
 {
     kf_auditor *a = context;
-    kf_exchanged *result = &a->result[work];
+    kf_exchanged *before = &a->result[work], now = {0}, *result = &now;
     kf_refer(a->other, a->variant[work]);
-    *result = (kf_exchanged){0};
     for (int i = 0; i < a->run->state->n; i++) {
         kf_slot *slot = &a->run->state->slot[i];
         kf_diagnosis seen;
@@ -87,6 +86,8 @@ void kf_audit_look(void *context, int work)
         result->total += seen.total;
         kf_diagnosis_free(&seen);
     }
+    if (before->wrong == 0 && !before->input_written)
+        *before = now;
     kf_prepare(a->run);
 }
 

@@ -83,7 +83,7 @@ typedef struct kf_exchanged {
 typedef struct kf_auditor {
     kf_run *run, *other;
     const kf_variant **variant; /* of each work */
-    kf_exchanged *result;       /* of each work, from the last look */
+    kf_exchanged *result;       /* of each work, from the first look that found something */
     int turn;
 } kf_auditor;
 /* For kf_audit of timing.h; context: a kf_auditor. */
