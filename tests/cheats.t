@@ -5,7 +5,7 @@
 # Reads: common/harness common/examples common/make Makefile tests/harness plots/data/cpu/cheats.tsv
 use strict;
 use warnings;
-use File::Path qw(make_path);
+use File::Path qw(make_path remove_tree);
 use Test::More;
 use lib "tests/lib";
 use Workbook;
@@ -17,6 +17,7 @@ my $cpu = "build/cpu/$cxx";
 %r = run("make -s $cpu/cheats BACKEND=cpu");
 is($r{code}, 0, "the program of cheats is built") or BAIL_OUT($r{err});
 my $build = "build/tests/cheats";
+remove_tree($build);
 make_path($build);
 
 # --- The clock is that of tests/harness/fake.c.
