@@ -370,7 +370,7 @@ void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_roun
     lane *lanes = kf_alloc(n, sizeof *lanes), flush_lane = {0};
     int *order = kf_alloc(n, sizeof *order);
     bool subtract = timing.l2 == KF_COLD && timing.clock != KF_CALL;
-    bool looks = audit && audit->lend;
+    bool looks = audit && audit->lend, looks_early = looks && !audit->brief;
     kf_device_lock(KF_EXCLUSIVE);
     warm_up(&works[0]);
     kf_divert_output(true);
@@ -385,7 +385,7 @@ void kf_time_audited(const kf_work *works, int n, kf_timing timing, int max_roun
     double start = kf_host_us();
     enum kf_verdict verdict = KF_GO_ON;
     while (verdict == KF_GO_ON) {
-        if (looks && !audit->brief && rounds == secret) {
+        if (looks_early && rounds == secret) {
             double before_us = kf_host_us();
             inspect_all(lanes, n, timing.clock, audit);
             start += kf_host_us() - before_us;
