@@ -324,7 +324,7 @@ void trace_fewer(struct worker *w)
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:
  * the innermost frame whose file and line are known, as the runtime is built without lines. */
-static void note_failed_call(cudaError_t error)
+static void note_failed_call(cudaError_t error, int work)
 {
     enum { DEPTH = 12, CALLS = 64 };
     static struct {
@@ -357,7 +357,7 @@ static void note_failed_call(cudaError_t error)
         snprintf(text, sizeof text, "returns %s: %s", cudaGetErrorName(error),
                  cudaGetErrorString(error));
         const struct side side = {.code = codes[of]};
-        finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
+        finding_add(work ? FAILED_WORK : FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
     }
     pthread_mutex_unlock(&lock);
 }
