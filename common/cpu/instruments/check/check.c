@@ -27,7 +27,7 @@ void trace_launch(struct launch *l)
     read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
-    streams_start(0);
+    streams_launch();
     ranges_launch();
     events_launch();
 }
@@ -311,11 +311,8 @@ static void beside(struct access a)
         if (!common_bytes(r, a.mine) || (is_atomic(r) && is_atomic(a.mine)))
             continue;
         const int child = child_unordered(r);
-        enum kind was = i == 0 ? WRITE : READ;
-        if (!child && stream_by_host(r))
-            was = i == 0 ? CALL_WRITES : CALL_READS;
         if (child || stream_unordered(r))
-            report_launches(child ? CHILD_RACE : STREAM_RACE, a, r, was);
+            report_launches(child ? CHILD_RACE : STREAM_RACE, a, r, i == 0 ? WRITE : READ);
     }
     const struct stream_work *work =
         ranges_beside ? ranges_race(address_of(a.at), a.bytes < 4 ? a.bytes : 4, a.kind != READ)

@@ -370,6 +370,7 @@ static void __attribute__((constructor)) at_start(void)
 void trace_reset(void)
 {
     trace_grids_done(); /* which forgets the stream of the last launch */
+    ranges_end();
     if (memory_leaks())
         handles_leak();
 }
@@ -380,6 +381,7 @@ void trace_dies(void)
     enum { SECONDS = 30 };
     signal(SIGALRM, SIG_DFL);
     alarm(SECONDS);
+    ranges_end();
     findings_report();
     alarm(0);
 }

@@ -287,15 +287,14 @@ void handles_leak(void); /* those that are lost, and all are forgotten */
 
 extern int launch_beside;       /* there is work that the launch does not know to be done */
 extern int streams_beside_host; /* there is work that the host does not know to be done */
-extern int streams_ages; /* how often time has begun anew, and all earlier work was forgotten */
-int streams_work(void);  /* work of the current stream begins now; returns the stream */
-void streams_start(int by_host); /* the same, and its accesses will be in shadow cells */
-/* Whether e was made by work that need not have ended when the launch that runs begins; when other
- * work of the current stream begins; when the host does what it does now. */
+extern int streams_ages;   /* how often time has begun anew, and all earlier work was forgotten */
+int streams_work(void);    /* work of the current stream begins now; returns the stream */
+void streams_launch(void); /* the same of a launch, whose accesses will be in shadow cells */
+/* Whether e was made by a launch that need not have ended when the launch that runs begins; when
+ * other work of the current stream begins; when the host does what it does now. */
 int stream_unordered(shadow_entry e);
 int stream_unordered_with_work(shadow_entry e);
 int stream_unordered_with_host(shadow_entry e);
-int stream_by_host(shadow_entry e); /* e was made by a host function in a stream */
 /* Whether the current stream, or the host, knows that what `stream` began at that time is done. */
 int stream_knows(int stream, uint32_t when);
 int host_knows(int stream, uint32_t when);
@@ -327,6 +326,7 @@ const struct stream_work *ranges_race(uintptr_t p, unsigned bytes, int writes);
 /* The host accesses memory that kernels and copies reach as well: o, or NULL if it is registered.
  */
 void ranges_host(uintptr_t p, size_t bytes, int writes, uint32_t code, const struct object *o);
+void ranges_end(void);                           /* reports what was deferred */
 void ranges_host_strong(uintptr_t p, int reads); /* the same, by an atomic or a volatile access */
 
 /* --- clocks.c: vector clocks of single threads ------------------------------------------------ */

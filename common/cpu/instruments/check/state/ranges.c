@@ -98,12 +98,47 @@ static int64_t cell_of(uintptr_t p)
 
 /* --- Races ------------------------------------------------------------------------------------ */
 
-static void report(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes)
+static void add_finding(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes)
 {
     const struct side sides[2] = {now, was};
     const unsigned n = bytes > UINT32_MAX ? UINT32_MAX : (unsigned)bytes;
     const struct object *o = object_of(p), registered = registered_at(p);
     finding_add(rule, NULL, sides, 2, n, o ? o : &registered, p, NULL);
+}
+
+/* A read by the host of what a kernel changes by atomics. It is no race if the host's next access
+ * is an atomic there: loops of compare-and-swap begin with such a read. */
+static struct {
+    struct side now, was;
+    uintptr_t p; /* 0: none */
+    size_t bytes;
+} host_read;
+
+static void report_host_read(void)
+{
+    if (host_read.p)
+        add_finding(HOST_RACE, host_read.now, host_read.was, host_read.p, host_read.bytes);
+    host_read.p = 0;
+}
+
+void ranges_end(void)
+{
+    pthread_mutex_lock(&lock);
+    report_host_read();
+    pthread_mutex_unlock(&lock);
+}
+
+static void report(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes)
+{
+    report_host_read();
+    if (now.kind != HOST_READS || was.kind != ATOMIC) {
+        add_finding(rule, now, was, p, bytes);
+        return;
+    }
+    host_read.now = now;
+    host_read.was = was;
+    host_read.p = p;
+    host_read.bytes = bytes;
 }
 
 /* The accesses that are looked for: those that `unordered` finds, none of them before `oldest`. */
@@ -119,10 +154,7 @@ static inline shadow_entry rival(const struct shadow_cell *c, int writing, shado
     const shadow_entry entries[3] = {c->write, c->read[0], c->read[1]};
     for (int i = 0; i < (writing ? 3 : 1); i++)
         if (entries[i] & mask && when_of(entries[i]) >= of.oldest && of.unordered(entries[i])) {
-            const int by_host = stream_by_host(entries[i]);
-            *was = i ? (by_host ? CALL_READS : READ) : by_host ? CALL_WRITES : WRITE;
-            if (is_atomic(entries[i]) && !by_host)
-                *was = ATOMIC;
+            *was = i ? READ : is_atomic(entries[i]) ? ATOMIC : WRITE;
             return entries[i];
         }
     return 0;
@@ -162,7 +194,7 @@ static int64_t next_touched(int64_t at, int64_t end)
     return end;
 }
 
-/* Compares a row with the accesses of launches and host functions. One race is reported: of the
+/* Compares a row with the accesses of launches. One race is reported: of the
  * first bytes, as far as the same line has touched them. Returns whether there is one. */
 static int compare_cells(uintptr_t p, size_t bytes, struct side now, enum rule rule,
                          struct rivals of)
@@ -244,11 +276,11 @@ static int goes_on(const struct range *r, struct stream_work work, struct trace_
 }
 
 /* What the same stream did with the same rows before is done when this is. */
-static void range_add(enum kind kind, struct trace_rows rows, int stream)
+static void range_add(struct stream_work work, struct trace_rows rows, int stream)
 {
-    const struct stream_work work = {kind, site};
+    enum { MERGED = 4 }; /* the last ranges: a copy has two, and a loop of the host some more */
     int i = n_ranges - 1;
-    for (int k = 0; k < 2 && i - k >= 0; k++) /* a copy has two ranges */
+    for (int k = 0; k < MERGED && i - k >= 0; k++)
         if (goes_on(&ranges[i - k], work, rows, stream)) {
             struct range *r = &ranges[i - k];
             r->rows.width += rows.width;
@@ -259,7 +291,7 @@ static void range_add(enum kind kind, struct trace_rows rows, int stream)
     if ((n_ranges & (n_ranges - 1)) == 0) /* there may be more and more of them */
         forget();
     for (i = n_ranges - 1; i >= 0; i--)
-        if (ranges[i].stream == stream && ranges[i].work.kind == kind &&
+        if (ranges[i].stream == stream && ranges[i].work.kind == work.kind &&
             memcmp(&ranges[i].rows, &rows, sizeof rows) == 0)
             break;
     if (i < 0) {
@@ -294,7 +326,7 @@ void trace_work_touches(enum trace_touch how, struct trace_rows given)
             compare_ranges(&rows, now, STREAM_RACE, stream_knows);
     }
     if (kind != FREES) /* an access to freed memory is another finding */
-        range_add(kind, rows, stream);
+        range_add((struct stream_work){kind, site}, rows, stream);
     pthread_mutex_unlock(&lock);
 }
 
@@ -330,25 +362,16 @@ const struct stream_work *ranges_race(uintptr_t p, unsigned bytes, int writing)
 
 /* --- The host --------------------------------------------------------------------------------- */
 
-/* A host function is work of its stream, and what it does is kept in shadow cells. How the program
- * waits for its end is not seen: that is taken to be done. */
+/* A host function is work of its stream. How the program waits for its end, or for something that
+ * it does, is not seen: that is taken to be done. */
 void trace_host_function(int begins)
 {
     in_host_function = begins;
     order_tick();
     if (begins)
-        streams_start(1);
-    else
-        streams_host_knows_current();
-}
-
-static void note_call(uintptr_t p, size_t bytes, int writing, uint32_t code)
-{
-    const int64_t from = cell_of(p), end = from + (int64_t)bytes;
-    for (int64_t at = from & -4; from >= 0 && at < end; at += 4) {
-        const shadow_entry e = entry_of(0, code, 0) | mask_of(at, from, end);
-        *(writing ? &shadow[at / 4].write : &shadow[at / 4].read[0]) = e;
-    }
+        streams_work();
+    streams_host_knows_current();
+    order_tick();
 }
 
 void ranges_host(uintptr_t p, size_t bytes, int writing, uint32_t code, const struct object *o)
@@ -362,20 +385,23 @@ void ranges_host(uintptr_t p, size_t bytes, int writing, uint32_t code, const st
                              code, 0, 0};
     const enum rule rule = in_host_function ? STREAM_RACE : HOST_RACE;
     pthread_mutex_lock(&lock);
+    report_host_read();
     const struct rivals others =
         in_host_function ? (struct rivals){stream_unordered_with_work, streams_beside()}
                          : (struct rivals){stream_unordered_with_host, streams_beside_the_host()};
     if (!others.oldest || !compare_cells(p, bytes, now, rule, others))
         compare_ranges(&rows, now, rule, in_host_function ? stream_knows : host_knows);
-    pthread_mutex_unlock(&lock);
     if (in_host_function)
-        note_call(p, bytes, writing, code);
+        range_add((struct stream_work){now.kind, code}, rows, streams_work());
+    pthread_mutex_unlock(&lock);
 }
 
 /* Who waits for a value that a kernel stores then knows what came before the store. */
 void ranges_host_strong(uintptr_t p, int reads)
 {
     const int64_t at = cell_of(p);
+    if (host_read.p == p)
+        host_read.p = 0;
     if (reads && at >= 0 && !in_host_function)
         streams_host_learns(shadow[at / 4].write);
 }

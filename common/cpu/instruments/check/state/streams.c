@@ -15,8 +15,8 @@ static uint32_t latest[STREAMS];  /* when its last work began, or 0 */
 static __thread int current;      /* the stream of the work that is about to run */
 static struct start {
     uint32_t when;
-    int stream, by_host; /* by_host: no launch, but a host function in the stream */
-} * starts;              /* of all work whose accesses are in shadow cells */
+    int stream;
+} * starts; /* of launches */
 static int n_starts;
 int launch_beside, streams_ages, streams_beside_host;
 static int several; /* streams have work */
@@ -129,7 +129,7 @@ void trace_host_waits_all(void)
     streams_beside_host = 0;
 }
 
-/* The work that has made the access, or NULL. */
+/* The launch that has made the access, or NULL. */
 static const struct start *start_of(shadow_entry e)
 {
     static __thread int last; /* neighbours in memory are mostly of one launch */
@@ -177,11 +177,11 @@ int streams_work(void)
     return last = current;
 }
 
-void streams_start(int by_host)
+void streams_launch(void)
 {
     const int stream = streams_work();
     starts = grown(starts, n_starts, sizeof *starts);
-    starts[n_starts++] = (struct start){order.now, stream, by_host};
+    starts[n_starts++] = (struct start){order.now, stream};
     launch_beside = streams_beside() != 0;
 }
 
@@ -200,12 +200,6 @@ int stream_unordered_with_host(shadow_entry e)
 {
     const struct start *s = start_of(e);
     return s && when_of(e) >= host[s->stream];
-}
-
-int stream_by_host(shadow_entry e)
-{
-    const struct start *s = start_of(e);
-    return s && s->by_host;
 }
 
 int stream_knows(int stream, uint32_t when)
