@@ -67,8 +67,8 @@ RULE(STREAM_RACE, "stream race", ALWAYS,
      "Launches, copies, memsets or frees of two streams use the same memory, one of them changes "
      "it, and neither waits for the other.")
 RULE(HOST_RACE, "host race", ALWAYS,
-     "The host reads, writes or frees memory that a launch or a copy may still use, as the host has "
-     "not waited for it.")
+     "The host reads, writes or frees memory that a launch or a copy may still use, as the host "
+     "has not waited for it.")
 RULE(CHILD_RACE, "child race", ALWAYS,
      "A kernel and one that it has launched access the same memory, one of them writes, and "
      "nothing orders the two accesses.",
