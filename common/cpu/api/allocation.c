@@ -419,7 +419,7 @@ static void wait_to_free(const void *p, const void *site)
     pthread_mutex_unlock(&lock);
     if (pooled)
         TRACE_CHECK(host_frees(p, bytes, site));
-    else if (p)
+    if (p && !pooled)
         TRACE_CHECK(host_waits_all());
     (void)bytes;
 }
