@@ -193,13 +193,13 @@ like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding: uninitialised r
 my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 warning$/m, "what is told and does not count is a warning");
 %said = run("$dir/judged refused");
-my $call = qr/failed call: the call at \S+/;
-like($said{err}, qr/^$call:170 returns cudaErrorInvalidValue: invalid argument
+my ($work, $call) = map { qr/failed $_: the call at \S+/ } "work", "call";
+like($said{err}, qr/^$work:170 returns cudaErrorInvalidValue: invalid argument
 $call:171 returns cudaErrorInvalidDevice: .*
 $call:173 returns cudaErrorInvalidValue: invalid argument
 $call:173 returns cudaErrorMemoryAllocation: .*
-$call:176 returns cudaErrorInvalidValue: invalid argument
-check: no kernel ran, 5 warnings$/m, "calls that fail and nobody asks, once for each place");
+$work:176 returns cudaErrorInvalidValue: invalid argument
+check: 2 findings of 1 rule: failed work; 3 warnings$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].

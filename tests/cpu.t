@@ -90,7 +90,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
             my ($first, $second) = @line{'errors[0] = cudaGetLastError()', 'errors[1] = cudaGetLastError()'};
             is_deeply(\@found, [(map { "child race: $_ of a kernel that had launched this one" }
                     "write at children.cu:$first", "write at children.cu:$second", "read at children.cu:$line{many}"),
-                'check: 3 findings of 1 rule: child race; 1 warning'], 'what races with a child is found, and nothing else');
+                'check: 4 findings of 2 rules: child race, failed work'], 'what races with a child is found, and nothing else');
         }
     }
 }

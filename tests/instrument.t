@@ -254,7 +254,7 @@ open $f, '>', "$dir/refused.cu" or die $!;
 print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";
 close $f;
 %r = run("common/cpu/cudacc --check $dir/refused.cu -o $dir/refused && $dir/refused");
-like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed call: [^\n]*\ncheck: no kernel ran, 1 warning\n\z/,
+like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed work: [^\n]*\ncheck: 1 finding: failed work\n\z/,
     "a program whose launch is refused has not been checked");
 
 # A copy of a constant size, which a compiler makes into code of its own.

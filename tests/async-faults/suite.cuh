@@ -24,6 +24,7 @@ struct array {
     explicit array(const std::vector<T> &v) : array(v.size())
     {
         cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+        cudaDeviceSynchronize(); // from pageable memory, it may still be under way
     }
     array(const array &) = delete;
     array &operator=(const array &) = delete;
@@ -39,6 +40,68 @@ struct array {
     operator T *() const
     {
         return p;
+    }
+};
+
+/* Page-locked memory of the host, which kernels reach too. */
+template <class T>
+struct pinned {
+    T *p = nullptr;
+    explicit pinned(size_t n)
+    {
+        cudaHostAlloc((void **)&p, n * sizeof(T), cudaHostAllocMapped);
+    }
+    explicit pinned(const std::vector<T> &v) : pinned(v.size())
+    {
+        for (size_t i = 0; i < v.size(); i++)
+            p[i] = v[i];
+    }
+    pinned(const pinned &) = delete;
+    pinned &operator=(const pinned &) = delete;
+    ~pinned()
+    {
+        cudaFreeHost(p);
+    }
+    operator T *() const
+    {
+        return p;
+    }
+};
+
+/* A stream that does not wait for the default one, nor that for it; unless the flags say so. */
+struct stream {
+    cudaStream_t s;
+    explicit stream(unsigned flags = cudaStreamNonBlocking)
+    {
+        cudaStreamCreateWithFlags(&s, flags);
+    }
+    stream(const stream &) = delete;
+    stream &operator=(const stream &) = delete;
+    ~stream()
+    {
+        cudaStreamDestroy(s);
+    }
+    operator cudaStream_t() const
+    {
+        return s;
+    }
+};
+
+struct event {
+    cudaEvent_t e;
+    event()
+    {
+        cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+    }
+    event(const event &) = delete;
+    event &operator=(const event &) = delete;
+    ~event()
+    {
+        cudaEventDestroy(e);
+    }
+    operator cudaEvent_t() const
+    {
+        return e;
     }
 };
 
@@ -71,6 +134,16 @@ static bool came_out(const T *p, const std::vector<T> &want)
             return false;
         }
     return true;
+}
+
+/* The same for what the host has read. A faulty version says it too, so that it has to read. */
+template <bool fault, class T>
+static bool came_to(const T &got, const T &want)
+{
+    if (got == want)
+        return true;
+    printf("%s: the host has read another value\n", fault ? "as planted" : "wrong");
+    return fault;
 }
 
 /* n elements, element i of them is f(i). */

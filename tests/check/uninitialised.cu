@@ -364,6 +364,81 @@ static bool run_row_not_copied()
     return fine;
 }
 
+/* What the host copies from the device has to be written. */
+static __global__ void squares(int *y, int n)
+{
+    const int i = threadIdx.x;
+    if (i < n)
+        y[i] = i * i;
+}
+
+template <bool fault>
+static bool run_last_not_computed()
+{
+    array<int> y(64);
+    int got[64];
+    squares<<<1, 64>>>(y, fault ? 63 : 64);                 // fault here: last_not_computed
+    cudaMemcpy(got, y, sizeof got, cudaMemcpyDeviceToHost); // seen here: last_not_computed
+    return came_to<fault>(got[63], 63 * 63);
+}
+
+/* Rows of 40 elements, 64 apart: the others are nobody's. */
+static __global__ void rows_of_40(int *y)
+{
+    y[64 * blockIdx.x + threadIdx.x] = threadIdx.x;
+}
+
+template <bool fault>
+static bool run_wider_than_a_row()
+{
+    const size_t row = 40 * sizeof(int), pitch = 64 * sizeof(int);
+    const auto kind = cudaMemcpyDeviceToHost;
+    array<int> y(8 * 64);
+    std::vector<int> got(8 * 64);
+    rows_of_40<<<8, 40>>>(y);
+    const size_t width = fault ? pitch : row;                  // fault here: wider_than_a_row
+    cudaMemcpy2D(got.data(), pitch, y, pitch, width, 8, kind); // seen here: wider_than_a_row
+    return came_to<fault>(got[7 * 64 + 39], 39);
+}
+
+/* A copy on the device hands on what was never written. */
+template <bool fault>
+static bool run_handed_on()
+{
+    array<int> x(64), y(64);
+    int got[64];
+    squares<<<1, 64>>>(x, 64);
+    const int n = fault ? 60 : 64; // fault here: handed_on
+    cudaMemcpy(y + 64 - n, x, n * sizeof(int), cudaMemcpyDeviceToDevice);
+    cudaMemcpy(x, y, sizeof got, cudaMemcpyDeviceToDevice);
+    cudaMemcpy(got, x, sizeof got, cudaMemcpyDeviceToHost); // seen here: handed_on
+    return came_to<fault>(got[63], 63 * 63);
+}
+
+/* Nobody writes the padding of a structure, and that is right. */
+struct measured {
+    double value;
+    int count;
+};
+
+static __global__ void measure(measured *m, int n)
+{
+    const int i = threadIdx.x;
+    m[i].value = i;
+    if (i < n)
+        m[i].count = 1;
+}
+
+template <bool fault>
+static bool run_count_left_out()
+{
+    array<measured> m(64);
+    measured got[64];
+    measure<<<1, 64>>>(m, fault ? 32 : 64);                 // fault here: count_left_out
+    cudaMemcpy(got, m, sizeof got, cudaMemcpyDeviceToHost); // seen here: count_left_out
+    return came_to<fault>(got[63].count, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -380,6 +455,10 @@ int main(int argc, char **argv)
         SUBTLE(diagonal_left_out, "a triangle is written without its diagonal, and read with it"),
         SUBTLE(tail_not_filled, "rows past the end are not copied where zeros are due"),
         SUBTLE(row_not_copied, "the last row of an array, which a linear filter reads"),
+        SUBTLE(last_not_computed, "the host copies one element more than was computed"),
+        SUBTLE(wider_than_a_row, "a copy of rows takes what lies between them"),
+        SUBTLE(handed_on, "a copy on the device leaves out some elements"),
+        SUBTLE(count_left_out, "a member of half of the structures, beside their padding"),
         SUBTLE(half_of_the_rows, "ldmatrix reads 16 rows of which 8 are written"),
     };
     return suite("uninitialised read", list, argc, argv);

@@ -1,4 +1,4 @@
-// check: 1 failed call
+// check: 1 failed work
 // prints: 0 (4) invalid argument
 // cudaMemcpy to a __constant__ variable instead of cudaMemcpyToSymbol.
 #include <cstdio>

@@ -17,6 +17,7 @@ struct allocation {
     enum cudaMemoryType type;
     struct allocation *next;
     struct graph_memory *of_graph; /* the graph node that allocates it, or NULL */
+    int pooled;                    /* by cudaMallocAsync: cudaFree waits for nothing */
 };
 
 /* Memory that a graph allocates exists from the start, at a fixed address. While it is not live
@@ -140,7 +141,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     if (a && (reserved() || bytes < available_memory()))
         block = map(bytes, &base, &mapped);
     if (block) {
-        *a = (struct allocation){block, base, bytes, mapped, type, allocations, NULL};
+        *a = (struct allocation){block, base, bytes, mapped, type, allocations, NULL, 0};
         allocations = a;
         used += bytes;
         *p = block;
@@ -217,22 +218,49 @@ cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work)
     return cudaSuccess;
 }
 
+/* Memory that a stream or a graph allocates or frees, and the program's call. */
+struct stream_memory {
+    void *p;
+    const void *site;
+};
+
 static cudaError_t run_free(void *state)
 {
-    return release(state, 0);
+    const struct stream_memory *m = state;
+    const struct memory_range r = memory_at(m->p);
+    TRACE_CHECK(work(m->site));
+    if (r.p && r.p == m->p)
+        TRACE_CHECK(work_touches(TRACE_FREES, (struct trace_rows){r.p, r.bytes, 1, r.bytes}));
+    return release(m->p, 0);
 }
 
-static void drop_nothing(void *state)
+/* The allocation exists already: --check learns who may use it. */
+static cudaError_t run_stream_allocation(void *state)
 {
+    const struct stream_memory *m = state;
+    const struct memory_range r = memory_at(m->p);
+    TRACE_CHECK(work(m->site));
+    TRACE_CHECK(work_touches(TRACE_ALLOCATES, (struct trace_rows){r.p, r.bytes, 1, r.bytes}));
+    (void)r;
+    return cudaSuccess;
 }
 
-cudaError_t memory_graph_free(void *p, struct work *work)
+static struct work memory_work(enum cudaGraphNodeType type, void *p, const void *site)
+{
+    struct stream_memory *m = need_memory(malloc(sizeof *m), "work of a stream");
+    *m = (struct stream_memory){p, site};
+    return (struct work){type, type == cudaGraphNodeTypeMemFree ? run_free : run_stream_allocation,
+                         free, m};
+}
+
+cudaError_t memory_graph_free(void *p, const void *site, struct work *work)
 {
     pthread_mutex_lock(&lock);
     const struct allocation *a = find(p);
     const int known = a && a->p == p;
     pthread_mutex_unlock(&lock);
-    *work = (struct work){cudaGraphNodeTypeMemFree, run_free, drop_nothing, p};
+    if (known)
+        *work = memory_work(cudaGraphNodeTypeMemFree, p, site);
     return known ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -381,16 +409,32 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
     return cudaMallocPitch(&p->ptr, &p->pitch, e.width, e.height * e.depth);
 }
 
+/* Of memory from a pool, cudaFree takes all accesses to be over, and waits for nothing. */
+static void wait_to_free(const void *p, const void *site)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = p ? find(p) : NULL;
+    const int pooled = a && a->pooled;
+    const size_t bytes = a ? a->bytes : 0;
+    pthread_mutex_unlock(&lock);
+    if (pooled)
+        TRACE_CHECK(host_frees(p, bytes, site));
+    if (p && !pooled)
+        TRACE_CHECK(host_waits_all());
+    (void)bytes;
+}
+
 cudaError_t cudaFree(void *p)
 {
     cudaError_t error = stream_check_unsafe(0);
-    TRACE_CHECK(host_waits_all());
+    wait_to_free(p, __builtin_return_address(0));
     return result(error == cudaSuccess ? release(p, 0) : error);
 }
 
 cudaError_t cudaFreeHost(void *p)
 {
     cudaError_t error = stream_check_unsafe(0);
+    wait_to_free(p, __builtin_return_address(0));
     return result(error == cudaSuccess ? release(p, 1) : error);
 }
 
@@ -402,27 +446,44 @@ static int is_captured(cudaStream_t stream, cudaError_t *error)
     return *error == cudaSuccess && status != cudaStreamCaptureStatusNone;
 }
 
-cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
+cudaError_t memory_allocate_async(void **p, size_t bytes, cudaStream_t stream, const void *site)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(site));
     cudaError_t error;
     struct work work;
     if (is_captured(stream, &error)) {
         error = p ? memory_graph_allocate(p, bytes, &work) : cudaErrorInvalidValue;
         return result(error == cudaSuccess ? stream_submit(stream, work) : error);
     }
-    return result(error == cudaSuccess ? allocate(p, bytes, cudaMemoryTypeDevice) : error);
+    if (error == cudaSuccess)
+        error = allocate(p, bytes, cudaMemoryTypeDevice);
+    if (error == cudaSuccess && *p) {
+        pthread_mutex_lock(&lock);
+        find(*p)->pooled = 1;
+        pthread_mutex_unlock(&lock);
+        if (CPU_TRACE == 2)
+            stream_submit(stream, memory_work(cudaGraphNodeTypeMemAlloc, *p, site));
+    }
+    return result(error);
+}
+
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
+{
+    return memory_allocate_async(p, bytes, stream, __builtin_return_address(0));
 }
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
+    const void *site = __builtin_return_address(0);
     cudaError_t error;
     struct work work;
     if (is_captured(stream, &error)) {
-        error = memory_graph_free(p, &work);
+        error = memory_graph_free(p, site, &work);
         return result(error == cudaSuccess ? stream_submit(stream, work) : error);
     }
-    return result(error == cudaSuccess ? release(p, 0) : error);
+    if (error == cudaSuccess && p)
+        error = stream_submit(stream, memory_work(cudaGraphNodeTypeMemFree, p, site));
+    return result(error);
 }
 
 /* As in CUDA, a range that overlaps a registered one is refused. */
@@ -438,7 +499,7 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
     while (b && !((char *)p < b->p + b->bytes && b->p < (char *)p + bytes))
         b = b->next;
     if (!b) {
-        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations, NULL};
+        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations, NULL, 0};
         allocations = a;
         TRACE_CHECK(registered(p, bytes));
     } else {
@@ -543,7 +604,13 @@ cudaError_t cpu_library_access(const struct cpu_access *a)
             complain("%s: %s has %zu byte%s at %p, where no device memory is", a->call, a->what,
                      bytes, plural((long long)bytes), a->p);
     }
-    if (wrong)
+    if (wrong) {
         set_sticky_error(cudaErrorIllegalAddress);
+    } else if (a->access) {
+        TRACE_CHECK(work(a->site));
+        TRACE_CHECK(
+            work_touches(a->access & CPU_ACCESS_WRITE ? TRACE_LIBRARY_WRITES : TRACE_LIBRARY_READS,
+                         (struct trace_rows){a->p, a->width, a->height, a->pitch}));
+    }
     return sticky_error();
 }

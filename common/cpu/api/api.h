@@ -31,6 +31,7 @@ int graph_frees_first(
 /* Runs the work, adds it to the graph that is being captured, or makes it a child of the running
  * kernel. If it is refused, as all work is after a sticky error, it is dropped. */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);
+void stream_host_waits(cudaStream_t stream); /* --check: the host has waited for its work */
 /* For calls that a capture may forbid, in any stream. A capture in global mode forbids calls
  * such as cudaMalloc to every OS thread, in thread-local mode to the thread that began it, in
  * relaxed mode to none. A call that `waits` for the device is forbidden in every mode. Each
@@ -58,18 +59,25 @@ void memory_reset(void); /* frees all that is allocated, and all CUDA arrays */
 void memory_add_array(struct cudaArray *array);
 int memory_has_array(const void *handle);
 void memory_remove_array(const struct cudaArray *array);
+/* cudaMallocAsync, called at `site`. */
+cudaError_t memory_allocate_async(void **p, size_t bytes, cudaStream_t stream, const void *site);
 /* Work of a graph node that allocates memory, at an address that is fixed here, or that frees
  * it. */
 cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
-cudaError_t memory_graph_free(void *p, struct work *work);
+cudaError_t memory_graph_free(void *p, const void *site, struct work *work);
 int large_index_only(void); /* CUDACPU_LARGE_INDEX=1: only two blocks of a large grid run */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
-/* Make the work of a copy or a memset. For zero bytes there is no work, and run is NULL. */
-cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
+/* Make the work of a copy or a memset, asked for at `site`. For zero bytes there is no work, and
+ * run is NULL. */
+cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, const void *site, struct work *work);
 cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            struct work *work);
-cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
+                            const void *site, struct work *work);
+cudaError_t memory_set(const struct cudaMemsetParams *p, const void *site, struct work *work);
+/* Copies `height` rows of `width` bytes, with pitches in bytes. */
+cudaError_t memory_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind,
+                             struct cpu_copy_call call);
 
 /* --- libraries/array.c ------------------------------------------------------------------------ */
 /* Elements of a row, rows and slices are contiguous. */

@@ -65,6 +65,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return stream_unlock(result(cudaSuccess));
 }
 
+cudaError_t event_record_here(cudaEvent_t event)
+{
+    event->recorded = 1;
+    event->capture = 0;
+    clock_gettime(CLOCK_MONOTONIC, &event->time);
+    TRACE_CHECK(stream_record_here(event->clock));
+    return cudaSuccess;
+}
+
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
     if (flags > cudaEventRecordExternal)
@@ -143,6 +152,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
         return result(cudaErrorCapturedEvent);
     if (!ms)
         return result(cudaErrorInvalidValue);
+    TRACE_CHECK(host_waits_event(start->clock)); /* who gets a time knows that both are over */
+    TRACE_CHECK(host_waits_event(end->clock));
     *ms = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
                   (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
     if (*ms == 0 && start != end)

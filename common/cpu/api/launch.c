@@ -203,7 +203,7 @@ cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int toge
     cudaError_t error = sticky_error();
     if (error == cudaSuccess)
         error = launch_work(params, file, line, together, stream, &work);
-    return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+    return work_result(error == cudaSuccess ? stream_submit(stream, work) : error);
 }
 
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream)
@@ -216,10 +216,10 @@ cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stre
     struct cpu_kernel *k = error == cudaSuccess ? malloc(sizeof *k) : NULL;
     if (!k) {
         kernel->drop(kernel->arguments);
-        return result(error != cudaSuccess ? error : cudaErrorMemoryAllocation);
+        return work_result(error != cudaSuccess ? error : cudaErrorMemoryAllocation);
     }
     *k = *kernel;
-    return result(
+    return work_result(
         stream_submit(stream, (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k}));
 }
 

@@ -100,6 +100,33 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
     return error;
 }
 
+void stream_host_waits(cudaStream_t stream)
+{
+    pthread_mutex_lock(&stream_lock);
+    const struct CUstream_st *s = cpu_in_kernel() ? NULL : stream_find(stream);
+    if (s && !s->capture)
+        TRACE_CHECK(host_waits(s->number, !(s->flags & cudaStreamNonBlocking)));
+    pthread_mutex_unlock(&stream_lock);
+}
+
+/* The numbers of streams that are there: 0 and 1 are the default streams'. The last number is for
+ * all streams that get no other. A number is used again as late as may be, as the work of both
+ * streams passes for that of one. */
+static uint64_t numbers = 3;
+
+static int new_number(void)
+{
+    static int last = 1;
+    for (int i = 1; i < TRACE_STREAMS; i++) {
+        const int n = (last + i) % (TRACE_STREAMS - 1);
+        if (!(numbers >> n & 1)) {
+            numbers |= (uint64_t)1 << n;
+            return last = n;
+        }
+    }
+    return TRACE_STREAMS - 1;
+}
+
 enum { GREATEST = -5 }; /* the highest priority; the lowest is 0 */
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
@@ -112,10 +139,9 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, co
     if (!s)
         return result(cudaErrorMemoryAllocation);
     pthread_mutex_lock(&stream_lock);
-    static int streams_made = 2;
     s->flags = flags;
     s->priority = priority > 0 ? 0 : priority < GREATEST ? GREATEST : priority;
-    s->number = streams_made < TRACE_STREAMS ? streams_made++ : TRACE_STREAMS - 1;
+    s->number = new_number();
     s->next = streams;
     streams = s;
     *stream = s;
@@ -202,6 +228,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (stream->capture && stream->unjoined)
         stream->capture->invalid = 1;
     *at = stream->next;
+    if (stream->number < TRACE_STREAMS - 1)
+        numbers &= ~((uint64_t)1 << stream->number);
     TRACE_CHECK(handle_destroyed(stream));
     free(stream);
     return stream_unlock(result(cudaSuccess));
@@ -240,7 +268,9 @@ struct host_call {
 static cudaError_t run_host_call(void *state)
 {
     const struct host_call *c = state;
+    TRACE_CHECK(host_function(1));
     c->f(c->data);
+    TRACE_CHECK(host_function(0));
     return cudaSuccess;
 }
 
@@ -270,7 +300,9 @@ struct callback {
 static cudaError_t run_callback(void *state)
 {
     const struct callback *c = state;
+    TRACE_CHECK(host_function(1));
     c->f(c->stream, sticky_error(), c->data);
+    TRACE_CHECK(host_function(0));
     return cudaSuccess;
 }
 

@@ -32,6 +32,9 @@ cudaError_t graph_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cuda
  * same type. */
 cudaError_t graph_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, struct work work);
 
+/* --- event.c ---------------------------------------------------------------------------------- */
+cudaError_t event_record_here(cudaEvent_t event); /* records it as work of a graph that runs */
+
 /* --- stream.c --------------------------------------------------------------------------------- */
 /* A capture in progress: its graph, and the streams whose `capture` points here. */
 struct capture {

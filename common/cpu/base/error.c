@@ -10,7 +10,7 @@
 
 static _Atomic cudaError_t sticky;
 static __thread cudaError_t last;
-void (*call_failed)(cudaError_t error);
+void (*call_failed)(cudaError_t error, int work);
 
 static void write_line(const char *format, va_list list)
 {
@@ -62,15 +62,25 @@ void forget_errors(void)
     sticky = last = cudaSuccess;
 }
 
-cudaError_t result(cudaError_t error)
+static cudaError_t result_of(cudaError_t error, int work)
 {
     if (sticky != cudaSuccess)
         error = sticky;
     else if (call_failed && error != cudaSuccess && error != cudaErrorNotReady)
-        call_failed(error);
+        call_failed(error, work);
     if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;
     return error;
+}
+
+cudaError_t result(cudaError_t error)
+{
+    return result_of(error, 0);
+}
+
+cudaError_t work_result(cudaError_t error)
+{
+    return result_of(error, 1);
 }
 
 cudaError_t swap_last_error(cudaError_t error)

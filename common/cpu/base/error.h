@@ -14,8 +14,11 @@ void *need_memory(void *p, const char *what) __attribute__((returns_nonnull));
 /* An API function returns result(error); the next cudaGetLastError of this OS thread returns the
  * same error. While there is a sticky error, every error and every success becomes that one. */
 cudaError_t result(cudaError_t error);
-/* Unless it is NULL, result() calls it with each error that is not the sticky one. */
-extern void (*call_failed)(cudaError_t error);
+/* The same of a call that was to do work: a launch, a copy, a memset. */
+cudaError_t work_result(cudaError_t error);
+/* Unless it is NULL, result() and work_result() call it with each error that is not the sticky one.
+ * work: it comes from work_result(). */
+extern void (*call_failed)(cudaError_t error, int work);
 /* The error of a kernel that failed and ended all work, or cudaSuccess. */
 cudaError_t sticky_error(void);
 void set_sticky_error(cudaError_t error);

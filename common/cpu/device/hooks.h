@@ -79,14 +79,44 @@ void trace_grids_done(void);            /* the host has waited for all launches 
 
 /* Streams are numbers, and 0 is the default stream. with_default: the stream is a blocking one,
  * which waits for the default stream, and the default stream for it. Work is launched into a
- * stream; an event is recorded; a stream, or the host, waits. */
+ * stream; an event is recorded, or recorded by the work that runs (a graph); a stream, or the host,
+ * waits. */
 enum { TRACE_STREAMS = 64 };
 void trace_stream_work(int stream, int with_default);
 void trace_stream_record(uint32_t *clock, int stream, int with_default);
+void trace_stream_record_here(uint32_t *clock);
 void trace_stream_wait(int stream, const uint32_t *clock);
 void trace_host_waits(int stream, int with_default);
 void trace_host_waits_event(const uint32_t *clock);
 void trace_host_waits_all(void);
+
+/* Work that is no launch, of the stream that the last trace_stream_work of this OS thread named: it
+ * begins, called at `site` in the program; it is about to touch `height` rows of `width` bytes,
+ * `pitch` bytes apart. STAGED: a write that need not be done when the call of the host returns,
+ * though its name has no Async. */
+enum trace_touch {
+    TRACE_READS,
+    TRACE_WRITES,
+    TRACE_STAGED,
+    TRACE_SETS,
+    TRACE_SETS_STAGED,
+    TRACE_ALLOCATES,
+    TRACE_FREES,
+    TRACE_LIBRARY_READS,
+    TRACE_LIBRARY_WRITES
+};
+struct trace_rows {
+    const void *p;
+    size_t width, height, pitch;
+};
+void trace_work(const void *site);
+void trace_work_touches(enum trace_touch how, struct trace_rows rows);
+/* The rows have been copied, both of one width and height: what nobody has written stays so. */
+void trace_work_copied(struct trace_rows to, struct trace_rows from, const void *site);
+/* The host frees, without waiting for anything. */
+void trace_host_frees(const void *p, size_t bytes, const void *site);
+/* A host function of that stream begins (1) or has ended (0). */
+void trace_host_function(int begins);
 void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has arrived */
 void trace_barrier(struct worker *w, int barrier); /* all threads have arrived, and none has left */
@@ -266,6 +296,12 @@ int trace_library(const struct cpu_access *a);
 void trace_moved(int copies, size_t width, size_t height);
 /* A kernel or the host frees memory of malloc or new. False: it is the host's own. */
 int trace_heap_free(void *p, const void *site);
+/* The host makes an atomic or a volatile access; reads: it gets the value. */
+void trace_host_atomic(uintptr_t p, int reads);
+/* A __device__ (kind 0), __constant__ (1) or __managed__ (2) variable of the program; the host
+ * copies from or to the variable of its own that bears the name of one. */
+void trace_variable(void *p, size_t bytes, const char *name, int kind);
+void trace_host_variable(const void *p, size_t bytes, int writes, const void *site);
 /* A handle that the program has to destroy; kind is "a stream" or the like. The site is the
  * caller's. */
 void trace_handle_made(const char *kind, const void *handle, const void *site);

@@ -778,6 +778,7 @@ template <class T>
 inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
 {
     *p = const_cast<void *>(static_cast<const volatile void *>(&symbol));
+    cpu_ask_symbol(*p);
     return cudaSuccess;
 }
 template <class T>
@@ -786,40 +787,41 @@ inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &)
     *bytes = sizeof(T);
     return cudaSuccess;
 }
+/* These four are always inlined, as the place that they are called at is that of the copy. */
+#define CPU_INLINE inline __attribute__((always_inline))
 template <class T>
-inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
-                                           size_t offset, cudaMemcpyKind kind,
-                                           cudaStream_t stream = nullptr)
+CPU_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
+                                               size_t offset, cudaMemcpyKind kind,
+                                               cudaStream_t stream = nullptr)
 {
-    if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream); /* fails: an invalid argument */
-    void *p;
-    cudaGetSymbolAddress(&p, symbol);
-    return cudaMemcpyAsync(static_cast<char *>(p) + offset, from, bytes, kind, stream);
+    const cpu_symbol_copy copy = {(const void *)&symbol, sizeof(T), offset, nullptr, from};
+    return cpu_copy_symbol(&copy, bytes, kind, stream, 0);
 }
 template <class T>
-inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
-                                      size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+CPU_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                                          size_t offset = 0,
+                                          cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind);
+    const cpu_symbol_copy copy = {(const void *)&symbol, sizeof(T), offset, nullptr, from};
+    return cpu_copy_symbol(&copy, bytes, kind, nullptr, 1);
 }
 template <class T>
-inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
-                                             cudaMemcpyKind kind, cudaStream_t stream = nullptr)
+CPU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes,
+                                                 size_t offset, cudaMemcpyKind kind,
+                                                 cudaStream_t stream = nullptr)
 {
-    if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream);
-    void *p;
-    cudaGetSymbolAddress(&p, symbol);
-    return cudaMemcpyAsync(to, static_cast<char *>(p) + offset, bytes, kind, stream);
+    const cpu_symbol_copy copy = {(const void *)&symbol, sizeof(T), offset, to, nullptr};
+    return cpu_copy_symbol(&copy, bytes, kind, stream, 0);
 }
 template <class T>
-inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+CPU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes,
+                                            size_t offset = 0,
+                                            cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind);
+    const cpu_symbol_copy copy = {(const void *)&symbol, sizeof(T), offset, to, nullptr};
+    return cpu_copy_symbol(&copy, bytes, kind, nullptr, 1);
 }
+#undef CPU_INLINE
 template <class... P>
 inline cudaError_t cudaFuncSetAttribute(void (*f)(P...), cudaFuncAttribute attribute, int value)
 {
@@ -950,13 +952,13 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 {
     return a = (A)(a / cpu_divide() / b.b);
 }
-/* The rewriter puts one beside a __device__ variable: it tells the instruments the address. */
+#endif
+/* The rewriter puts one beside a __device__ variable: it tells the runtime the address. */
 struct cpu_variable {
     template <class T>
     cpu_variable(T &v, const char *name, int kind)
     {
-        cpu_trace_variable((void *)&v, sizeof v, name, kind);
+        cpu_know_variable((void *)&v, sizeof v, name, kind);
     }
 };
-#endif
 #endif

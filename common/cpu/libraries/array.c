@@ -122,6 +122,8 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
 
 /* --- Copies ----------------------------------------------------------------------------------- */
 
+#define CALL(stream, waits) ((struct cpu_copy_call){__builtin_return_address(0), stream, waits})
+
 /* One side of a copy: rows of memory, or of an array from (x bytes, y) on. */
 struct rows {
     struct cudaArray *array;
@@ -150,34 +152,34 @@ static int find_rows(struct rows *r, size_t width, size_t height)
 }
 
 static cudaError_t copy(struct rows to, struct rows from, size_t width, size_t height,
-                        enum cudaMemcpyKind kind, cudaStream_t stream)
+                        enum cudaMemcpyKind kind, struct cpu_copy_call call)
 {
     if ((!to.array && to.p && to.pitch < width) || (!from.array && from.p && from.pitch < width))
-        return result(cudaErrorInvalidPitchValue);
+        return work_result(cudaErrorInvalidPitchValue);
     if ((to.array && from.array && to.array->element != from.array->element) ||
         !find_rows(&to, width, height) || !find_rows(&from, width, height))
-        return result(cudaErrorInvalidValue);
-    return cudaMemcpy2DAsync(to.p, to.pitch, from.p, from.pitch, width, height, kind, stream);
+        return work_result(cudaErrorInvalidValue);
+    return memory_copy_rows(to.p, to.pitch, from.p, from.pitch, width, height, kind, call);
 }
 
 /* Copies bytes that follow each other in an array: the rest of its first row, whole rows, the
  * start of a last one. */
 static cudaError_t copy_bytes(struct rows array, char *p, size_t bytes, int to_array,
-                              enum cudaMemcpyKind kind, cudaStream_t stream)
+                              enum cudaMemcpyKind kind, struct cpu_copy_call call)
 {
     if (!array.array || (!p && bytes))
-        return result(cudaErrorInvalidValue);
+        return work_result(cudaErrorInvalidValue);
     const size_t row = array.array->extent.width * array.array->element;
     const size_t rows = array.array->extent.height ? array.array->extent.height : 1;
     if (array.x >= row || array.y >= rows || bytes > (rows - array.y) * row - array.x)
-        return result(bytes ? cudaErrorInvalidValue : cudaSuccess);
+        return work_result(bytes ? cudaErrorInvalidValue : cudaSuccess);
     cudaError_t error = cudaSuccess;
     while (bytes && error == cudaSuccess) {
         const size_t whole = array.x ? 0 : bytes / row, left = row - array.x;
         const size_t width = whole ? row : left < bytes ? left : bytes, height = whole ? whole : 1;
         const struct rows memory = {.p = p, .pitch = width};
-        error = to_array ? copy(array, memory, width, height, kind, stream)
-                         : copy(memory, array, width, height, kind, stream);
+        error = to_array ? copy(array, memory, width, height, kind, call)
+                         : copy(memory, array, width, height, kind, call);
         p += width * height;
         bytes -= width * height;
         array.y += height;
@@ -191,13 +193,14 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
                                      enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const struct rows memory = {.p = (void *)(uintptr_t)from, .pitch = pitch};
-    return copy(rows_of(to, x, y), memory, width, height, kind, stream);
+    return copy(rows_of(to, x, y), memory, width, height, kind, CALL(stream, 0));
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
                                 size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL);
+    const struct rows memory = {.p = (void *)(uintptr_t)from, .pitch = pitch};
+    return copy(rows_of(to, x, y), memory, width, height, kind, CALL(NULL, 1));
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
@@ -205,13 +208,14 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
                                        enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const struct rows memory = {.p = to, .pitch = pitch};
-    return copy(memory, rows_of(from, x, y), width, height, kind, stream);
+    return copy(memory, rows_of(from, x, y), width, height, kind, CALL(stream, 0));
 }
 
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL);
+    const struct rows memory = {.p = to, .pitch = pitch};
+    return copy(memory, rows_of(from, x, y), width, height, kind, CALL(NULL, 1));
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
@@ -219,30 +223,31 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     if (!to || !from)
-        return result(cudaErrorInvalidValue);
-    return copy(rows_of(to, to_x, to_y), rows_of(from, from_x, from_y), width, height, kind, NULL);
+        return work_result(cudaErrorInvalidValue);
+    return copy(rows_of(to, to_x, to_y), rows_of(from, from_x, from_y), width, height, kind,
+                CALL(NULL, 1));
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
                                    size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_bytes(rows_of(to, x, y), (char *)(uintptr_t)from, bytes, 1, kind, stream);
+    return copy_bytes(rows_of(to, x, y), (char *)(uintptr_t)from, bytes, 1, kind, CALL(stream, 0));
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, NULL);
+    return copy_bytes(rows_of(to, x, y), (char *)(uintptr_t)from, bytes, 1, kind, CALL(NULL, 1));
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_bytes(rows_of(from, x, y), to, bytes, 0, kind, stream);
+    return copy_bytes(rows_of(from, x, y), to, bytes, 0, kind, CALL(stream, 0));
 }
 
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL);
+    return copy_bytes(rows_of(from, x, y), to, bytes, 0, kind, CALL(NULL, 1));
 }

@@ -12,9 +12,14 @@ static cudaError_t kernel_work(const struct cudaKernelNodeParams *p, struct work
     return p ? launch_work(p, "a node of a graph", 0, 0, NULL, work) : cudaErrorInvalidValue;
 }
 
-static cudaError_t set_work(const struct cudaMemsetParams *p, struct work *work)
+static cudaError_t set_work(const struct cudaMemsetParams *p, const void *site, struct work *work)
 {
-    return p ? memory_set(p, work) : cudaErrorInvalidValue;
+    return p ? memory_set(p, site, work) : cudaErrorInvalidValue;
+}
+
+static cudaError_t copy_work(const struct cudaMemcpy3DParms *p, const void *site, struct work *work)
+{
+    return p ? memory_copy_box(p, site, work) : cudaErrorInvalidValue;
 }
 
 static cudaError_t host_work(const struct cudaHostNodeParams *p, struct work *work)
@@ -24,7 +29,7 @@ static cudaError_t host_work(const struct cudaHostNodeParams *p, struct work *wo
 
 static cudaError_t record(void *state)
 {
-    return cudaEventRecord(state, NULL);
+    return event_record_here(state);
 }
 
 static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t graph,
@@ -47,7 +52,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const struct cudaMemcpy3DParms *params)
 {
     struct work work = nothing;
-    cudaError_t error = params ? memory_copy_box(params, &work) : cudaErrorInvalidValue;
+    cudaError_t error = copy_work(params, __builtin_return_address(0), &work);
     return add(error, node, graph, after, count, work);
 }
 
@@ -56,7 +61,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     struct work work = nothing;
-    cudaError_t error = memory_copy_row(to, from, bytes, kind, &work);
+    cudaError_t error = memory_copy_row(to, from, bytes, kind, __builtin_return_address(0), &work);
     return add(error, node, graph, after, count, work);
 }
 
@@ -65,7 +70,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const struct cudaMemsetParams *params)
 {
     struct work work = nothing;
-    cudaError_t error = set_work(params, &work);
+    cudaError_t error = set_work(params, __builtin_return_address(0), &work);
     return add(error, node, graph, after, count, work);
 }
 
@@ -181,10 +186,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
     switch (p->type) {
     case cudaGraphNodeTypeKernel:
         return cudaGraphAddKernelNode(node, graph, after, count, &p->kernel);
-    case cudaGraphNodeTypeMemcpy:
-        return cudaGraphAddMemcpyNode(node, graph, after, count, &p->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset:
-        return cudaGraphAddMemsetNode(node, graph, after, count, &p->memset);
+    case cudaGraphNodeTypeMemcpy: {
+        cudaError_t error = copy_work(&p->memcpy.copyParams, __builtin_return_address(0), &work);
+        return add(error, node, graph, after, count, work);
+    }
+    case cudaGraphNodeTypeMemset: {
+        cudaError_t error = set_work(&p->memset, __builtin_return_address(0), &work);
+        return add(error, node, graph, after, count, work);
+    }
     case cudaGraphNodeTypeHost:
         return cudaGraphAddHostNode(node, graph, after, count, &p->host);
     case cudaGraphNodeTypeGraph:
@@ -221,7 +230,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                     const cudaGraphNode_t *after, size_t count, void *p)
 {
     struct work work = nothing;
-    cudaError_t error = memory_graph_free(p, &work);
+    cudaError_t error = memory_graph_free(p, __builtin_return_address(0), &work);
     return add(error, node, graph, after, count, work);
 }
 
@@ -255,7 +264,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 {
     struct work work = nothing;
     cudaError_t error =
-        exec ? memory_copy_row(to, from, bytes, kind, &work) : cudaErrorInvalidValue;
+        exec ? memory_copy_row(to, from, bytes, kind, __builtin_return_address(0), &work)
+             : cudaErrorInvalidValue;
     return change(error, exec, node, work);
 }
 
@@ -263,7 +273,8 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const struct cudaMemsetParams *params)
 {
     struct work work = nothing;
-    cudaError_t error = exec ? set_work(params, &work) : cudaErrorInvalidValue;
+    cudaError_t error =
+        exec ? set_work(params, __builtin_return_address(0), &work) : cudaErrorInvalidValue;
     return change(error, exec, node, work);
 }
 

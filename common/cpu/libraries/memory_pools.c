@@ -84,8 +84,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
-    TRACE_CHECK(site(__builtin_return_address(0)));
     if (pool != &the_pool)
         return result(cudaErrorInvalidValue);
-    return cudaMallocAsync(p, bytes, stream);
+    return memory_allocate_async(p, bytes, stream, __builtin_return_address(0));
 }

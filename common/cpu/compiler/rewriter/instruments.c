@@ -1,5 +1,6 @@
-/* instruments.c: what --trace adds, for `count` and `check`: divisions that are counted, the names
- * and addresses of the device's variables, and copies that an instrument sees.
+/* instruments.c: the names and addresses of the device's variables, for the runtime; and what
+ * --trace adds, for `count` and `check`: divisions that are counted, and copies that an instrument
+ * sees.
  *
  *   a / b                   ->  a / ::cpu_divide() / b     of floating-point numbers, it counts one
  *   a /= b                  ->  a /= ::cpu_divide() = b    which binds as loosely
@@ -20,10 +21,10 @@ static void division(int i)
 }
 
 /* The first declarator of the declaration whose __device__, __constant__ or __managed__ is at i; -1
- * where none of its variables is to be known. *kind becomes that of cpu_trace_variable. */
+ * where none of its variables is to be known. *kind becomes that of cpu_know_variable. */
 static int first_declarator(int i, int *kind)
 {
-    enum { CONSTANT = 1, MANAGED }; /* as cpu_trace_variable has them */
+    enum { CONSTANT = 1, MANAGED }; /* as cpu_know_variable has them */
     const int start = statement_start(i);
     int has_type = 0;
     *kind = 0;
@@ -74,12 +75,16 @@ static void variables(int i)
     }
 }
 
-void instrument(int i, int in_device)
+void know_variables(int i, int in_device)
 {
     if (is(i, "__constant__") || (is(i, "__device__") && !in_device) ||
         (is(i, "__managed__") && !is(i - 1, "__device__") && !is(i + 1, "__device__")))
         variables(i);
-    else if (in_device && is(i, "/"))
+}
+
+void instrument(int i, int in_device)
+{
+    if (in_device && is(i, "/"))
         division(i);
     else if (in_device && is_any(i, "memcpy memmove memset") && call_of_c(i) >= 0)
         /* g++ turns a copy whose size it knows into code that no instrument sees */

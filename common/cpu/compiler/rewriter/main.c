@@ -85,6 +85,7 @@ static void rewrite(const char *text, int as_calls, int traced)
     struct pass p = {.device_depth = -1, .device_from = -1, .as_calls = as_calls};
     for (int i = 0, last; i < token_count; i++) {
         const int in_device = p.device_depth >= 0;
+        know_variables(i, in_device);
         if (traced)
             instrument(i, in_device);
         if (is_any(i, "( <"))

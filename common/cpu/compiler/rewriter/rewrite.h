@@ -172,6 +172,8 @@ int inline_ptx(int i);
 
 /* --- instruments.c ---------------------------------------------------------------------------- */
 
+/* Makes the variables known whose __device__, __constant__ or __managed__ is at i. */
+void know_variables(int i, int in_device);
 /* Adds what the instruments need to know of the token at i. */
 void instrument(int i, int in_device);
 

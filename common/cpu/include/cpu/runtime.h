@@ -188,6 +188,31 @@ struct cpu_access {
     int access;
 };
 cudaError_t cpu_library_access(const struct cpu_access *a);
+/* A call of the program that copies or sets. site: its place in the code, for --check. waits: it is
+ * of the form without Async, which waits for some copies. */
+struct cpu_copy_call {
+    const void *site;
+    cudaStream_t stream;
+    int waits;
+};
+/* cudaMemcpy2D or cudaMemcpy2DAsync for a library, whose function the program calls. */
+cudaError_t cpu_library_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind,
+                             struct cpu_copy_call call);
+
+/* A variable of the device. kind: 0 is __device__, 1 __constant__, 2 __managed__. The name is kept.
+ */
+void cpu_know_variable(void *p, size_t bytes, const char *name, int kind);
+void cpu_ask_symbol(const void *symbol); /* the program asks for the device's address of one */
+/* A copy of bytes of a variable, from `offset` on: to `to`, or where that is NULL from `from`. */
+struct cpu_symbol_copy {
+    const void *symbol;
+    size_t size, offset; /* size: of the variable */
+    void *to;
+    const void *from;
+};
+cudaError_t cpu_copy_symbol(const struct cpu_symbol_copy *copy, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream, int waits);
 
 #ifdef CPU_TRACE
 /* Reports by the code of an instrumented kernel. trace.h has the functions for the host. */
@@ -200,8 +225,6 @@ void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
-/* kind: 0 is __device__, 1 __constant__, 2 __managed__. */
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind);
 #endif
 
 #ifdef __cplusplus

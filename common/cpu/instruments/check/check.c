@@ -28,6 +28,7 @@ void trace_launch(struct launch *l)
     memory_launch();
     order_launch(l->kernel);
     streams_launch();
+    ranges_launch();
     events_launch();
 }
 
@@ -276,12 +277,16 @@ static inline int conflicts(struct access a, shadow_entry e)
                                            : !a.is_shared && !order_released(e, a.thread);
 }
 
-/* The access breaks a rule together with an earlier one of another launch. */
+/* The access breaks a rule together with an earlier one of other work. */
+static void report_work(enum rule rule, struct access a, struct side was)
+{
+    const struct side sides[2] = {{a.kind, a.code, a.thread, order.block}, was};
+    finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
+}
+
 static void report_launches(enum rule rule, struct access a, shadow_entry e, enum kind was)
 {
-    const struct side sides[2] = {{a.kind, a.code, a.thread, order.block},
-                                  {is_atomic(e) ? ATOMIC : was, code_in(e), thread_of(e), 0}};
-    finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
+    report_work(rule, a, (struct side){is_atomic(e) ? ATOMIC : was, code_in(e), thread_of(e), 0});
 }
 
 /* A kernel that began early accesses what a kernel in front of it still may. */
@@ -309,6 +314,11 @@ static void beside(struct access a)
         if (child || stream_unordered(r))
             report_launches(child ? CHILD_RACE : STREAM_RACE, a, r, i == 0 ? WRITE : READ);
     }
+    const struct stream_work *work =
+        ranges_beside ? ranges_race(address_of(a.at), a.bytes < 4 ? a.bytes : 4, a.kind != READ)
+                      : NULL;
+    if (work)
+        report_work(STREAM_RACE, a, (struct side){work->kind, work->code, 0, 0});
 }
 
 /* Whether this read may replace that one in the shadow cell. */
@@ -374,7 +384,7 @@ static __attribute__((cold, noinline)) void hosts_variable(int thread, enum kind
 static inline int more_rules(struct access a)
 {
     return !a.is_shared && (a.is_cached || (order.cached && a.kind != READ) || order.early ||
-                            streams_several || child_windows);
+                            launch_beside || child_windows);
 }
 
 /* Applies them. Returns whether a fault of reading here is reported. */
@@ -382,7 +392,7 @@ static __attribute__((noinline)) int hold_to_more(struct access a)
 {
     if (order.early)
         early(a);
-    if (streams_several || child_windows)
+    if (launch_beside || child_windows)
         beside(a);
     return (a.is_cached || (a.kind != READ && order.cached)) && stale(a);
 }
@@ -486,8 +496,23 @@ static __attribute__((noinline)) int64_t access_seen(struct worker *w, int threa
 
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
 {
+    const int registered = n_registered && is_registered(p, 1);
+    if ((p - region >= region_used && !is_variable(p) && !registered) || cpu_in_kernel())
+        return;
+    const struct object *o = memory_host_access(p, bytes, writes, code_of(from));
+    if (o || registered)
+        ranges_host(p, bytes, writes, code_of(from), o);
+}
+
+void trace_host_variable(const void *p, size_t bytes, int writes, const void *site)
+{
+    memory_host_access((uintptr_t)p, bytes, writes, code_of(site));
+}
+
+void trace_host_atomic(uintptr_t p, int reads)
+{
     if ((p - region < region_used || is_variable(p)) && !cpu_in_kernel())
-        memory_host_access(p, bytes, writes, code_of(from));
+        ranges_host_strong(p, reads);
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -719,6 +744,12 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
                                    .object = o,
                                    .is_shared = p - (uintptr_t)w->arena < ARENA});
             return;
+        }
+        const struct stream_work *work =
+            ranges_beside && at < (int64_t)ARENA_AT ? ranges_race(p, n, writes) : NULL;
+        if (work) {
+            const struct side sides[2] = {proxy_side(op), {work->kind, work->code, 0, 0}};
+            finding_add(STREAM_RACE, order.kernel, sides, 2, n, o, p, NULL);
         }
         if (writes)
             proxy_writes(op, at, p, n, atomic);

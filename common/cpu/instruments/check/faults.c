@@ -324,7 +324,7 @@ void trace_fewer(struct worker *w)
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:
  * the innermost frame whose file and line are known, as the runtime is built without lines. */
-static void note_failed_call(cudaError_t error)
+static void note_failed_call(cudaError_t error, int work)
 {
     enum { DEPTH = 12, CALLS = 64 };
     static struct {
@@ -357,7 +357,7 @@ static void note_failed_call(cudaError_t error)
         snprintf(text, sizeof text, "returns %s: %s", cudaGetErrorName(error),
                  cudaGetErrorString(error));
         const struct side side = {.code = codes[of]};
-        finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
+        finding_add(work ? FAILED_WORK : FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -370,6 +370,7 @@ static void __attribute__((constructor)) at_start(void)
 void trace_reset(void)
 {
     trace_grids_done(); /* which forgets the stream of the last launch */
+    ranges_end();
     if (memory_leaks())
         handles_leak();
 }
@@ -380,6 +381,7 @@ void trace_dies(void)
     enum { SECONDS = 30 };
     signal(SIGALRM, SIG_DFL);
     alarm(SECONDS);
+    ranges_end();
     findings_report();
     alarm(0);
 }

@@ -277,7 +277,7 @@ void trace_launch_end(struct launch *l)
     tally_launched(l->kernel->name, l->kernel->early);
 }
 
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
+void trace_variable(void *p, size_t bytes, const char *name, int kind)
 {
     if (kind == 1) /* __constant__ */
         return;

@@ -23,8 +23,10 @@ static struct worker *kernel(const void *from, const void *frame)
 
 static void changed(struct worker *w, const volatile void *p, unsigned bytes, int order)
 {
-    if (!w)
+    if (!w) {
+        TRACE_CHECK(host_atomic((uintptr_t)p, 1));
         return;
+    }
     if (order >= RELEASE)
         TRACE_CHECK(fence(w));
     trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
@@ -44,6 +46,8 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
                                    int order, const void *from)
 {
     const int acquires = order != __ATOMIC_RELAXED;
+    if (!w)
+        TRACE_CHECK(host_atomic((uintptr_t)p, 1));
     return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
 }
 

@@ -12,8 +12,12 @@
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame);
 
-/* The host reads or writes memory outside of kernels. */
+/* The host reads or writes memory outside of kernels; the second: a volatile variable. */
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
+static inline void seen_volatile_of_host(uintptr_t p, int writes)
+{
+    TRACE_CHECK(host_atomic(p, !writes));
+}
 
 /* The four built-in variables are memory here, but registers on a GPU. */
 static inline int is_builtin_variable(uintptr_t p)
@@ -53,6 +57,14 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
             seen(w, (uintptr_t)p, n, writes, HERE);                                                \
         else                                                                                       \
             seen_of_host((uintptr_t)p, n, writes, __builtin_return_address(0));                    \
+    }                                                                                              \
+    void __tsan_volatile_##name##n(void *p)                                                        \
+    {                                                                                              \
+        struct worker *w = cpu_worker;                                                             \
+        if (w && w->running)                                                                       \
+            seen(w, (uintptr_t)p, n, writes, HERE);                                                \
+        else                                                                                       \
+            seen_volatile_of_host((uintptr_t)p, writes);                                           \
     }                                                                                              \
     void __tsan_unaligned_##name##n(void *p)                                                       \
     {                                                                                              \

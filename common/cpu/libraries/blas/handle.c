@@ -79,37 +79,38 @@ const char *cublasGetStatusString(cublasStatus_t status)
 
 /* A copy of a vector is a copy of a matrix with one row. */
 static cublasStatus_t copy(int rows, int columns, int size, const void *from, int from_ld, void *to,
-                           int to_ld, enum cudaMemcpyKind kind, cudaStream_t stream)
+                           int to_ld, enum cudaMemcpyKind kind, struct cpu_copy_call call)
 {
     if (rows < 0 || columns < 0 || size <= 0 || from_ld < rows || to_ld < rows || from_ld <= 0 ||
         to_ld <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     const size_t s = (size_t)size;
-    const cudaError_t error = cudaMemcpy2DAsync(to, (size_t)to_ld * s, from, (size_t)from_ld * s,
-                                                (size_t)rows * s, (size_t)columns, kind, stream);
+    const cudaError_t error = cpu_library_copy(to, (size_t)to_ld * s, from, (size_t)from_ld * s,
+                                               (size_t)rows * s, (size_t)columns, kind, call);
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
+#define CALL(stream, waits) ((struct cpu_copy_call){__builtin_return_address(0), stream, waits})
 #define COPIES(verb, kind)                                                                         \
     cublasStatus_t cublas##verb##VectorAsync(int n, int size, const void *x, int incx, void *y,    \
                                              int incy, cudaStream_t stream)                        \
     {                                                                                              \
-        return copy(n > 0, n, size, x, incx, y, incy, kind, stream);                               \
+        return copy(n > 0, n, size, x, incx, y, incy, kind, CALL(stream, 0));                      \
     }                                                                                              \
     cublasStatus_t cublas##verb##Vector(int n, int size, const void *x, int incx, void *y,         \
                                         int incy)                                                  \
     {                                                                                              \
-        return copy(n > 0, n, size, x, incx, y, incy, kind, NULL);                                 \
+        return copy(n > 0, n, size, x, incx, y, incy, kind, CALL(NULL, 1));                        \
     }                                                                                              \
     cublasStatus_t cublas##verb##MatrixAsync(int rows, int cols, int size, const void *A, int lda, \
                                              void *B, int ldb, cudaStream_t stream)                \
     {                                                                                              \
-        return copy(rows, cols, size, A, lda, B, ldb, kind, stream);                               \
+        return copy(rows, cols, size, A, lda, B, ldb, kind, CALL(stream, 0));                      \
     }                                                                                              \
     cublasStatus_t cublas##verb##Matrix(int rows, int cols, int size, const void *A, int lda,      \
                                         void *B, int ldb)                                          \
     {                                                                                              \
-        return copy(rows, cols, size, A, lda, B, ldb, kind, NULL);                                 \
+        return copy(rows, cols, size, A, lda, B, ldb, kind, CALL(NULL, 1));                        \
     }
 COPIES(Set, cudaMemcpyHostToDevice)
 COPIES(Get, cudaMemcpyDeviceToHost)

@@ -315,7 +315,7 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
         return;
     if (!is_shared(at) && order_unfinished(e, me)) {
         report(GRID_DEPENDENCY, side_of_op(o), first, at, p, bytes);
-    } else if (streams_several && !is_shared(at) && stream_unordered(e)) {
+    } else if (launch_beside && !is_shared(at) && stream_unordered(e)) {
         report(STREAM_RACE, side_of_op(o), first, at, p, bytes);
     } else if (!comes_after(e, me, at, atomic) && !(is_shared(at) && hasty(o))) {
         const enum rule rule = when_of(e) < order.block_start ? GLOBAL_RACE

@@ -17,8 +17,31 @@ enum rule {
     RULES,
     NO_RULE = RULES
 };
-/* COPY_APART: a copy whose start nothing orders with the access on the other side. */
-enum kind { READ, WRITE, ATOMIC, COPY, WGMMA, COPY_APART };
+/* COPY_APART: a copy whose start nothing orders with the access on the other side. From COPY_READS
+ * on: work of streams that is no launch, and the host. STAGED: a write that may still be under
+ * way when its call returns, though the call has no Async in its name. CALL: of a host
+ * function. */
+enum kind {
+    READ,
+    WRITE,
+    ATOMIC,
+    COPY,
+    WGMMA,
+    COPY_APART,
+    COPY_READS,
+    COPY_WRITES,
+    COPY_STAGED,
+    SETS,
+    SETS_STAGED,
+    ALLOCATES,
+    FREES,
+    LIBRARY_READS,
+    LIBRARY_WRITES,
+    CALL_READS,
+    CALL_WRITES,
+    HOST_READS,
+    HOST_WRITES
+};
 
 /* A variable or an allocation. */
 struct object {
@@ -29,6 +52,7 @@ struct object {
     uint32_t site;    /* of allocations */
     int freed, host;  /* host: it may write there, and nobody sees when */
     int device;       /* out of the host's reach */
+    int managed;      /* in that of both */
 };
 
 /* One side of a finding. */
@@ -111,17 +135,27 @@ static inline struct object *object_at(uintptr_t p)
     return i ? &objects[i] : NULL;
 }
 
+/* The address that the shadow cell at `at` is for. */
+static inline uintptr_t address_of(int64_t at)
+{
+    return (uint64_t)at < IMAGE_AT ? region + (uintptr_t)at
+                                   : (uintptr_t)__executable_start + (uintptr_t)at - IMAGE_AT;
+}
+
 /* The allocation that p lies in or beside: the nearest. */
 const struct object *object_near(uintptr_t p);
 const struct object *object_of(uintptr_t p);    /* the same, or the variable; NULL: none */
+extern int n_registered;                        /* ranges of memory for the next function */
 int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to kernels */
+struct object registered_at(uintptr_t p);       /* such a range; .what is NULL for none */
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written there by now */
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */
-/* The host reads or writes: a finding if only the device may. */
-void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
+/* The host reads or writes: a finding if only the device may, and then NULL. Else the allocation or
+ * variable, or NULL if it is the host's own. */
+const struct object *memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
 void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
@@ -249,16 +283,51 @@ const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires
 
 void handles_leak(void); /* those that are lost, and all are forgotten */
 
-/* --- streams.c: which launches of other streams come before this one -------------------------- */
+/* --- streams.c: which work of other streams comes before this one ----------------------------- */
 
-extern int streams_several; /* more than one has launched a kernel */
-void streams_launch(void);
-/* Whether e was made by an earlier launch that need not have ended when this one begins. */
+extern int launch_beside;       /* there is work that the launch does not know to be done */
+extern int streams_beside_host; /* there is work that the host does not know to be done */
+extern int streams_ages;   /* how often time has begun anew, and all earlier work was forgotten */
+int streams_work(void);    /* work of the current stream begins now; returns the stream */
+void streams_launch(void); /* the same of a launch, whose accesses will be in shadow cells */
+/* Whether e was made by a launch that need not have ended when the launch that runs begins; when
+ * other work of the current stream begins; when the host does what it does now. */
 int stream_unordered(shadow_entry e);
+int stream_unordered_with_work(shadow_entry e);
+int stream_unordered_with_host(shadow_entry e);
+/* Whether the current stream, or the host, knows that what `stream` began at that time is done. */
+int stream_knows(int stream, uint32_t when);
+int host_knows(int stream, uint32_t when);
+/* When the oldest work may have begun that the current stream, or the host, does not know to be
+ * done; 0: there is none. */
+uint32_t streams_beside(void);
+uint32_t streams_beside_the_host(void);
+uint64_t stream_learned(int stream); /* how often somebody has learned what it has done */
+/* The host has read what e wrote, in a way that tells it what came before; it knows all that the
+ * current stream does. */
+void streams_host_learns(shadow_entry e);
+void streams_host_knows_current(void);
 
 extern int child_windows; /* kernels above the one that runs */
 /* Whether e was made by one of them after it had launched what led to this one. */
 int child_unordered(shadow_entry e);
+
+/* --- ranges.c: copies, memsets, allocations and frees as work of streams; the host -------------
+ */
+
+struct stream_work {
+    enum kind kind;
+    uint32_t code;
+};
+extern int ranges_beside; /* how many copies and the like are not known to the launch to be done */
+void ranges_launch(void); /* a launch begins in the current stream: counts them */
+/* The first of them that the launch races with by an access to these bytes, or NULL. */
+const struct stream_work *ranges_race(uintptr_t p, unsigned bytes, int writes);
+/* The host accesses memory that kernels and copies reach as well: o, or NULL if it is registered.
+ */
+void ranges_host(uintptr_t p, size_t bytes, int writes, uint32_t code, const struct object *o);
+void ranges_end(void);                           /* reports what was deferred */
+void ranges_host_strong(uintptr_t p, int reads); /* the same, by an atomic or a volatile access */
 
 /* --- clocks.c: vector clocks of single threads ------------------------------------------------ */
 

@@ -131,10 +131,39 @@ static void put_calls(FILE *out, const char *before, const struct place *place, 
         fprintf(out, "%s%s%s", before, text, behind);
 }
 
+/* Who makes an access of each kind, before and behind its place; and what races with it. */
+static const struct {
+    const char *name, *by, *work;
+} kinds[] = {
+    [READ] = {"read", "", "launch"},
+    [WRITE] = {"write", "", "launch"},
+    [ATOMIC] = {"atomic", "", "launch"},
+    [COPY] = {"copy", "", "launch"},
+    [WGMMA] = {"wgmma", "", "launch"},
+    [COPY_APART] = {"copy", "", "launch"},
+    [COPY_READS] = {"read by the copy", "", "copy"},
+    [COPY_WRITES] = {"write by the copy", "", "copy"},
+    [COPY_STAGED] = {"write by the copy", "", "copy"},
+    [SETS] = {"write by the memset", "", "memset"},
+    [SETS_STAGED] = {"write by the memset", "", "memset"},
+    [ALLOCATES] = {"allocation", "", "allocation"},
+    [FREES] = {"free", "", "free"},
+    [LIBRARY_READS] = {"read by cuBLAS", "", "call"},
+    [LIBRARY_WRITES] = {"write by cuBLAS", "", "call"},
+    [CALL_READS] = {"read", " by a host function", "host function"},
+    [CALL_WRITES] = {"write", " by a host function", "host function"},
+    [HOST_READS] = {"read", " by the host", ""},
+    [HOST_WRITES] = {"write", " by the host", ""},
+};
+
+static int of_launch(const struct finding *f, int i)
+{
+    return f->side[i].kind < COPY_READS;
+}
+
 static void put_access(FILE *out, const struct finding *f, int i, const struct place *place)
 {
-    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma", "copy"};
-    fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
+    fprintf(out, "%s at %s:%d", kinds[f->side[i].kind].name, place->file, place->line);
     put_calls(out, " (", place, ")");
 }
 
@@ -178,6 +207,31 @@ static void put_where(FILE *out, const struct finding *f, const struct place *si
     put_object(out, o, site);
 }
 
+/* Work of two streams, or of a stream and the host. The second side came first. */
+static void put_work(FILE *out, const struct finding *f, const struct place *place)
+{
+    const enum kind was = f->side[1].kind, now = f->side[0].kind;
+    put_access(out, f, 1, &place[1]);
+    fprintf(out, "%s%s%s and ", of_launch(f, 1) ? " of a launch" : "", kinds[was].by,
+            f->rule == STREAM_RACE ? " in another stream" : "");
+    if (of_launch(f, 0)) {
+        put_side(out, f, 0, &place[0], 1);
+        fprintf(out, " in kernel %s", f->kernel);
+    } else {
+        put_access(out, f, 0, &place[0]);
+        fputs(kinds[now].by, out);
+    }
+    fprintf(out, ": %u byte%s ", f->bytes, plural(f->bytes));
+    put_where(out, f, &place[2]);
+    if (f->rule == STREAM_RACE)
+        fprintf(out, ", and this %s does not wait for that %s", kinds[now].work,
+                strcmp(kinds[now].work, kinds[was].work) == 0 ? "one" : kinds[was].work);
+    else
+        fprintf(out, ", and the host has not waited for that %s", kinds[was].work);
+    if (was == COPY_STAGED || was == SETS_STAGED)
+        fputs(", which goes on when the call has returned", out);
+}
+
 /* The text of a finding, in which %1 and %2 are the places of its sides. */
 static void put_text(FILE *out, const struct finding *f, const struct place *place)
 {
@@ -215,7 +269,14 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                   : ", and the host has a variable of its own there: need "
                     "cudaMemcpyToSymbol or cudaMemcpyFromSymbol",
               out);
-    } else if (f->rule == FAILED_CALL) {
+    } else if (f->rule == STREAM_RACE || f->rule == HOST_RACE) {
+        put_work(out, f, place);
+    } else if (f->rule == UNINITIALISED && !of_launch(f, 0)) {
+        put_access(out, f, 0, &place[0]);
+        fprintf(out, ": %u bytes, the first of them ", f->bytes);
+        put_where(out, f, &place[2]);
+        fprintf(out, ", %s", rules[f->rule].end);
+    } else if (f->rule == FAILED_CALL || f->rule == FAILED_WORK) {
         fprintf(out, "the call at %s:%d %s", place[0].file, place[0].line, f->text);
     } else if (f->text) {
         put_text(out, f, place);

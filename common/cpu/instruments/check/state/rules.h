@@ -64,9 +64,11 @@ RULE(GRID_DEPENDENCY, "grid dependency", ALWAYS,
      "griddepcontrol.wait.",
      .other = "the kernel in front", .end = "before griddepcontrol.wait")
 RULE(STREAM_RACE, "stream race", ALWAYS,
-     "Launches of two streams access the same memory, one of them writes, and neither waits for "
-     "the other.",
-     .other = "a launch in another stream", .end = "and this launch does not wait for that one")
+     "Launches, copies, memsets or frees of two streams use the same memory, one of them changes "
+     "it, and neither waits for the other.")
+RULE(HOST_RACE, "host race", ALWAYS,
+     "The host reads, writes or frees memory that a launch or a copy may still use, as the host "
+     "has not waited for it.")
 RULE(CHILD_RACE, "child race", ALWAYS,
      "A kernel and one that it has launched access the same memory, one of them writes, and "
      "nothing orders the two accesses.",
@@ -85,6 +87,8 @@ RULE(HOST_ACCESS, "host access", ALWAYS,
      "The host reads or writes memory that only kernels and copies reach.")
 RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variable of the host.",
      .end = "which nvcc refuses: need a parameter, __device__ or __constant__")
+RULE(FAILED_WORK, "failed work", ALWAYS,
+     "A launch, a copy or a memset has returned an error, so its work was not done.")
 RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")

@@ -106,7 +106,8 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
                                             .bytes = bytes,
                                             .what = "allocated",
                                             .site = site,
-                                            .device = type == cudaMemoryTypeDevice});
+                                            .device = type == cudaMemoryTypeDevice,
+                                            .managed = type == cudaMemoryTypeManaged});
     uint64_t guard = (at + bytes - 1) / PAGE + 1;
     for (uint64_t i = at / PAGE; i <= guard; i++)
         owner[i] = o;
@@ -133,7 +134,9 @@ void trace_host_memory(void *p, size_t bytes)
 void host_writes(uintptr_t p, size_t bytes)
 {
     for (uintptr_t at = p & -(uintptr_t)4; at < p + bytes; at += 4)
-        if (*(const uint32_t *)at != fresh)
+        if (at % 8 == 0 && written[(at - region) / 8] == 0xff)
+            at += 4;
+        else if (*(const uint32_t *)at != fresh)
             set_bits(written, at - region, 4, 1);
 }
 
@@ -167,7 +170,7 @@ static struct {
     uintptr_t p;
     size_t bytes;
 } * registered;
-static int n_registered;
+int n_registered;
 
 void trace_registered(void *p, size_t bytes)
 {
@@ -190,6 +193,17 @@ int is_registered(uintptr_t p, unsigned bytes)
             registered[i].p + registered[i].bytes - p >= bytes)
             return 1;
     return 0;
+}
+
+struct object registered_at(uintptr_t p)
+{
+    for (int i = 0; i < n_registered; i++)
+        if (p - registered[i].p < registered[i].bytes)
+            return (struct object){.p = registered[i].p,
+                                   .bytes = registered[i].bytes,
+                                   .name = "registered memory",
+                                   .what = "of the host"};
+    return (struct object){0};
 }
 
 void memory_mark_unwritten(void *p, size_t bytes)
@@ -257,14 +271,15 @@ static const struct object *variable_at(uintptr_t p)
     return NULL;
 }
 
-void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code)
+const struct object *memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code)
 {
     const struct object *o = p - region < region_used ? object_near(p) : variable_at(p);
     if (!o || !o->device)
-        return;
+        return o;
     const struct side side = {.kind = writes ? WRITE : READ, .code = code};
     finding_add(HOST_ACCESS, NULL, &side, 1, (unsigned)bytes, o, p, NULL);
     trace_written((void *)p, bytes); /* it is reported once */
+    return NULL;
 }
 
 int memory_leaks(void)
@@ -280,7 +295,7 @@ int memory_leaks(void)
     return !broken;
 }
 
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
+void trace_variable(void *p, size_t bytes, const char *name, int kind)
 {
     static const char *const what[] = {"of __device__ memory", "of __constant__ memory",
                                        "of managed memory"};
