@@ -1,4 +1,4 @@
-// check: 1 failed call
+// check: 1 failed launch
 // prints: 0 (63)
 // 64 KB of dynamic shared memory without cudaFuncSetAttribute, and no error check.
 #include <cstdio>

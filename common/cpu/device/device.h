@@ -180,6 +180,7 @@ struct worker {
     int variables;
     int bounds_threads, bounds_blocks; /* of __launch_bounds__; 0 without them */
     uint64_t blocks_begun;
+    uintptr_t signalled;    /* the code at which a signal has come that stops the kernel */
     struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
 
@@ -200,6 +201,17 @@ void fault_stuck(struct worker *w, enum fault kind, const char *why) __attribute
 /* A kernel's operation is called outside of kernels: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* makes signals that a kernel raises its faults */
+
+/* --- redirect.c ------------------------------------------------------------------------------- */
+/* The instruction at which a signal has come accesses `to` in place of p, once; `to` 0: memory in
+ * which all bits are set, and where stores are lost. False: this instruction, or this machine,
+ * cannot. p: the address that the signal reports, or redirect_address. */
+int redirect(void *context, uintptr_t p, uintptr_t to);
+void redirect_forget(void); /* the kernel is stopped */
+/* The address of an access that no memory can have, and that the CPU does not report; 0: it is
+ * another signal. */
+uintptr_t redirect_address(const void *context);
+uintptr_t redirect_code(const void *context); /* where the signal has come; all bits: not known */
 
 /* --- watchdog.c ------------------------------------------------------------------------------- */
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */

@@ -28,6 +28,7 @@ void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char
     int none = 0;
     if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
         report(w, text);
+    redirect_forget();
     siglongjmp(w->home->escape, 1);
 }
 
@@ -35,6 +36,21 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 {
     fault_stop(w, FAULT_SIGNAL, error, "thread (%u,%u,%u): %s", threadIdx.x, threadIdx.y,
                threadIdx.z, what);
+}
+
+/* With --check the kernel goes on after an illegal access, so that what comes then is judged too:
+ * a load gives bits that are all set, a store does nothing. Not for ever: such bits may be the
+ * bound of a loop. */
+static int pass_over(struct worker *w, uintptr_t p, void *context)
+{
+    enum { MOST = 1 << 17 };
+    static __thread uint64_t launch;
+    static __thread unsigned passed;
+    if (launch != w->launch->id)
+        passed = 0;
+    launch = w->launch->id;
+    const int can = ++passed <= MOST && redirect(context, p, 0);
+    return TRACE_CHECK_OR(illegal(w, p, w->signalled, can), can);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -47,6 +63,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
     if (number == SIGSEGV && TRACE_CHECK_OR(allow_misaligned(context), 0))
         return;
+    w->signalled = redirect_code(context);
     char what[100];
     if (number == SIGFPE)
         fail_thread(w, cudaErrorLaunchFailure, "integer division by zero");
@@ -58,14 +75,22 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (number == SIGBUS && info->si_code == BUS_ADRALN)
         fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
 #endif
+    uintptr_t p = (uintptr_t)info->si_addr;
 #ifdef SI_KERNEL
     /* An x86 reports no address for a misaligned wide load or store, nor for an address that is
-     * not canonical. */
-    if (number == SIGSEGV && info->si_code == SI_KERNEL)
+     * not canonical, and the latter is a SIGBUS if it is in the register of stack frames. */
+    if (info->si_code == SI_KERNEL && !(p = redirect_address(context)))
         fail_thread(w, cudaErrorMisalignedAddress,
                     "illegal access: a misaligned address, or one that no memory has");
 #endif
-    snprintf(what, sizeof what, "illegal access at address %p", info->si_addr);
+    if (p == w->signalled) {
+        snprintf(what, sizeof what, "a call of the function at address %p, where there is none",
+                 (void *)p);
+        fail_thread(w, cudaErrorIllegalAddress, what);
+    }
+    if (CPU_TRACE == 2 && pass_over(w, p, context))
+        return;
+    snprintf(what, sizeof what, "illegal access at address %p", (void *)p);
     fail_thread(w, cudaErrorIllegalAddress, what);
 }
 

@@ -135,6 +135,8 @@ static __attribute__((cold, noinline)) void report(enum rule rule, struct access
     const struct object *o = a.is_shared ? shared_at(a.p) : a.object;
     if (rule == BOUNDS && a.p - region < region_used)
         o = object_near(a.p);
+    if (rule == BOUNDS || rule == FREED)
+        stops_expect(a.p, a.bytes);
     finding_add(rule, order.kernel, &side, 1, a.bytes, o, a.p, NULL);
 }
 

@@ -196,8 +196,8 @@ void trace_callers(struct worker *w)
     symbols_free(places, n);
 }
 
-/* The rule that a fault of this kind breaks, or NO_RULE. Signals are left out: the access that
- * raised one has been checked before it was made. */
+/* The rule that a fault of this kind breaks, or NO_RULE: the access that raised a signal has been
+ * reported before it was made. */
 static enum rule rule_of(const struct worker *w, enum fault kind)
 {
     switch (kind) {
@@ -215,6 +215,7 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
     case FAULT_ADDRESS:
         return BOUNDS;
     case FAULT_SIGNAL:
+        return stops_expected() ? NO_RULE : STOPPED;
     case FAULT_TRAP:
     case FAULT_OPERAND:
     case FAULT_LAUNCH:
@@ -225,7 +226,7 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
             if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_MBARRIER)
                 return MBARRIER;
     }
-    return NO_RULE;
+    return STOPPED;
 }
 
 void trace_fault(struct worker *w, enum fault kind, const char *text)
@@ -243,9 +244,17 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
         named_differs(now->mask, text);
         return;
     }
+    char placed[2200];
+    const char *what = kind == FAULT_SIGNAL ? strstr(text, "): ") : NULL;
+    if (what && w->signalled - (uintptr_t)__executable_start < program_size()) {
+        side.code = code_of((const char *)w->signalled + 1);
+        snprintf(placed, sizeof placed, "at %%1: %s", what + 3);
+        text = placed;
+    }
     /* One thread has made the mistake, or all wait. */
     const int all = kind == FAULT_DEADLOCK || kind == FAULT_WAIT || kind == FAULT_DIVERGENCE;
-    if (!all && (now->op == CPU_PTX || now->op == CPU_MBARRIER))
+    if (!all && kind != FAULT_SIGNAL && kind != FAULT_TRAP &&
+        (now->op == CPU_PTX || now->op == CPU_MBARRIER))
         side.code = statement[w->now];
     for (int i = w->size - 1; i >= 0 && all; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 &&
@@ -324,6 +333,7 @@ void trace_fewer(struct worker *w)
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:
  * the innermost frame whose file and line are known, as the runtime is built without lines. */
+static int refused; /* the call is a launch that has been reported */
 static void note_failed_call(cudaError_t error)
 {
     enum { DEPTH = 12, CALLS = 64 };
@@ -333,8 +343,10 @@ static void note_failed_call(cudaError_t error)
     } reported[CALLS];
     static int n;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (cpu_in_kernel())
-        return; /* a block keeps its errors to itself */
+    if (cpu_in_kernel() || refused) { /* a block keeps its errors to itself */
+        refused = 0;
+        return;
+    }
     void *frames[DEPTH] = {NULL};
     uint32_t codes[DEPTH];
     struct place places[DEPTH];
@@ -360,6 +372,27 @@ static void note_failed_call(cudaError_t error)
         finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
     }
     pthread_mutex_unlock(&lock);
+}
+
+/* Once for each place: programs launch in loops. */
+void trace_launch_refused(const struct cpu_kernel *kernel, const char *text)
+{
+    enum { PLACES = 64 };
+    static struct {
+        const char *file;
+        int line;
+    } reported[PLACES];
+    static int n;
+    const struct side none = {.code = 0};
+    refused = 1;
+    for (int i = 0; i < n; i++)
+        if (reported[i].file == kernel->file && reported[i].line == kernel->line)
+            return;
+    if (n == PLACES)
+        return;
+    reported[n].file = kernel->file;
+    reported[n++].line = kernel->line;
+    finding_add(FAILED_LAUNCH, NULL, &none, 1, 0, NULL, 0, text);
 }
 
 static void __attribute__((constructor)) at_start(void)

@@ -350,6 +350,13 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 
 void sums_in_order(int asked); /* cpu/trace.h */
 
+/* --- stops.c ---------------------------------------------------------------------------------- */
+
+/* An access is reported that may raise a signal when it is made. Whether the signal that stops the
+ * kernel is one of those. */
+void stops_expect(uintptr_t p, unsigned bytes);
+int stops_expected(void);
+
 /* --- check.c, for faults.c -------------------------------------------------------------------- */
 
 /* Each thread's last load or atomic: if it sleeps then, that is what it waits for. */

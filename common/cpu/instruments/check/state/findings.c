@@ -183,7 +183,7 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
 {
     for (const char *p = f->text; *p; p++) {
         int i = p[0] == '%' ? p[1] - '1' : -1;
-        if (i < 0 || i > 1) {
+        if (i < 0 || i > 1 || !f->side[i].code) { /* without code: the condition of an assert */
             fputc(*p, out);
             continue;
         }
@@ -217,6 +217,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
               out);
     } else if (f->rule == FAILED_CALL) {
         fprintf(out, "the call at %s:%d %s", place[0].file, place[0].line, f->text);
+    } else if (f->rule == FAILED_LAUNCH) {
+        fputs(f->text, out);
     } else if (f->text) {
         put_text(out, f, place);
         if (f->object.what) {

@@ -85,6 +85,9 @@ RULE(HOST_ACCESS, "host access", ALWAYS,
      "The host reads or writes memory that only kernels and copies reach.")
 RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variable of the host.",
      .end = "which nvcc refuses: need a parameter, __device__ or __constant__")
+RULE(STOPPED, "stopped kernel", ALWAYS,
+     "A kernel is stopped before its end, for a reason that no other rule has.")
+RULE(FAILED_LAUNCH, "failed launch", ALWAYS, "A launch is refused, and its kernel does not run.")
 RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")
