@@ -211,7 +211,8 @@ void redirect_forget(void); /* the kernel is stopped */
 /* The address of an access that no memory can have, and that the CPU does not report; 0: it is
  * another signal. */
 uintptr_t redirect_address(const void *context);
-uintptr_t redirect_code(const void *context); /* where the signal has come; all bits: not known */
+uintptr_t redirect_code(const void *context);   /* where the signal has come; all bits: not known */
+uintptr_t redirect_caller(const void *context); /* the call that has led there, and no further */
 
 /* --- watchdog.c ------------------------------------------------------------------------------- */
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */

@@ -1,6 +1,7 @@
 /* Faults: errors that stop a kernel, and the line that reports them. */
 #include "device/device.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,10 +62,16 @@ static void on_signal(int number, siginfo_t *info, void *context)
         TRACE_CHECK(dies());
         return;
     }
+    char what[100];
+    uintptr_t p = (uintptr_t)info->si_addr;
+    w->signalled = redirect_code(context);
+    if (number == SIGSEGV && p == w->signalled) {
+        snprintf(what, sizeof what,
+                 "a call of the function at address 0x%" PRIxPTR ", where there is none", p);
+        fail_thread(w, cudaErrorIllegalAddress, what);
+    }
     if (number == SIGSEGV && TRACE_CHECK_OR(allow_misaligned(context), 0))
         return;
-    w->signalled = redirect_code(context);
-    char what[100];
     if (number == SIGFPE)
         fail_thread(w, cudaErrorLaunchFailure, "integer division by zero");
     if (number == SIGILL)
@@ -75,7 +82,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (number == SIGBUS && info->si_code == BUS_ADRALN)
         fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
 #endif
-    uintptr_t p = (uintptr_t)info->si_addr;
 #ifdef SI_KERNEL
     /* An x86 reports no address for a misaligned wide load or store, nor for an address that is
      * not canonical, and the latter is a SIGBUS if it is in the register of stack frames. */
@@ -83,14 +89,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
         fail_thread(w, cudaErrorMisalignedAddress,
                     "illegal access: a misaligned address, or one that no memory has");
 #endif
-    if (p == w->signalled) {
-        snprintf(what, sizeof what, "a call of the function at address %p, where there is none",
-                 (void *)p);
-        fail_thread(w, cudaErrorIllegalAddress, what);
-    }
     if (CPU_TRACE == 2 && pass_over(w, p, context))
         return;
-    snprintf(what, sizeof what, "illegal access at address %p", (void *)p);
+    snprintf(what, sizeof what, "illegal access at address 0x%" PRIxPTR, p);
     fail_thread(w, cudaErrorIllegalAddress, what);
 }
 

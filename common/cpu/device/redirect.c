@@ -275,3 +275,14 @@ uintptr_t redirect_code(const void *context)
     return UINTPTR_MAX;
 #endif
 }
+
+uintptr_t redirect_caller(const void *context)
+{
+#if defined __linux__ && defined __x86_64__
+    return *(const uintptr_t *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP] - 1;
+#elif defined __linux__ && defined __aarch64__
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.regs[30] - 1;
+#else
+    return UINTPTR_MAX;
+#endif
+}

@@ -40,8 +40,9 @@ int stops_expected(void)
  * late was reported when the copy began, perhaps long ago. */
 int trace_illegal(struct worker *w, uintptr_t p, uintptr_t from, int can)
 {
-    last_expected = is_told(p) || told_in == order.block_start;
-    if (last_expected || !can)
+    const int expected = is_told(p) || told_in == order.block_start;
+    last_expected = expected && !can;
+    if (expected || !can)
         return can;
     const int known = from - (uintptr_t)__executable_start < program_size();
     char text[100];
