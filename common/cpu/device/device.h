@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cpu/runtime.h"
 #include "base/error.h"
@@ -75,13 +76,16 @@ struct thread {
     const char *looked; /* and of __nanosleep, ", after loading ..."; NULL if unknown */
 };
 
-/* The watchdog's looks at a worker: the states of its registers, and how often in a row no state
- * was new. */
-enum { LOOK_STATES = 64 };
+/* The watchdog's looks at a worker: the states that its thread was in, and how often in a row no
+ * state was new. With an instrument also where in the code that was and how deep in the stack,
+ * which states have come again since the last new one, and whether a look is wanted. */
+enum { LOOK_STATES = 256 };
 struct looks {
     uint64_t state[LOOK_STATES];
+    uint8_t again[LOOK_STATES];
+    const void *from[LOOK_STATES], *frame[LOOK_STATES];
     int n;
-    atomic_int same, verdict;
+    atomic_int same, verdict, wanted;
 };
 
 /* Lanes of a warp that have reached the same operation with the same mask. */
@@ -180,6 +184,13 @@ struct worker {
     int variables;
     int bounds_threads, bounds_blocks; /* of __launch_bounds__; 0 without them */
     uint64_t blocks_begun;
+    /* For instruments: counts stores, and atomics but those that leave their place as it is; and
+     * the place of the last atomic, and what was there before it. */
+    uint64_t changes;
+    struct {
+        const volatile void *p;
+        unsigned char value[16];
+    } atomic;
     uintptr_t signalled;    /* the code at which a signal has come that stops the kernel */
     struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
@@ -218,6 +229,22 @@ uintptr_t redirect_caller(const void *context); /* the call that has led there, 
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */
 void watchdog_begin(struct launch *l);
 void watchdog_end(void);
+/* For instruments, which call it at each basic block: takes a look if one is wanted. */
+extern atomic_int watchdog_wants; /* workers of which looks are wanted */
+void watchdog_look(const void *from);
+/* The running thread is about to make an atomic: a wait for a lock is many that change nothing. */
+static inline void watchdog_atomic(struct worker *w, const volatile void *p, unsigned bytes)
+{
+    bytes = bytes < sizeof w->atomic.value ? bytes : sizeof w->atomic.value;
+    w->changes += p != w->atomic.p || memcmp((const void *)p, w->atomic.value, bytes) != 0;
+    w->atomic.p = p;
+    memcpy(w->atomic.value, (const void *)p, bytes);
+}
+static inline void watchdog_block(const void *from)
+{
+    if (__builtin_expect(atomic_load_explicit(&watchdog_wants, memory_order_relaxed) > 0, 0))
+        watchdog_look(from);
+}
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
 void block_run_all(struct worker *w); /* returns if no block is left or one has failed */

@@ -68,6 +68,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (number == SIGSEGV && p == w->signalled) {
         snprintf(what, sizeof what,
                  "a call of the function at address 0x%" PRIxPTR ", where there is none", p);
+        w->signalled = redirect_caller(context);
         fail_thread(w, cudaErrorIllegalAddress, what);
     }
     if (number == SIGSEGV && TRACE_CHECK_OR(allow_misaligned(context), 0))

@@ -1,30 +1,135 @@
 /* Watches long launches: stops a thread that spins in a loop that nothing will end, such as a wait
  * for the host, or a wait without __nanosleep for a thread of its block.
  *
- * The program's code is not examined. An OS thread interrupts those that run blocks, ten times a
- * second, and notes their registers. A loop that computes has new register contents each time. A
- * loop that waits has as many states as instructions: if for long no new state is found, in no
- * OS thread, it is stuck. With an instrument, the calls at each load have more states, and such
- * a loop is not found. */
+ * The program's code is not examined. An OS thread has a look at those that run blocks, ten times a
+ * second. A loop that computes is in a new state each time. A loop that waits has few states: if
+ * for long no new state is found, in no OS thread, it is stuck.
+ *
+ * In a plain program a look is a signal, and the state is what the registers hold, so a loop that
+ * waits has as many states as instructions. With an instrument a look is taken at the begin of the
+ * next basic block, where the compiler has placed a call. What the thread still needs is then in
+ * the registers that a call preserves and in its stack, and the state is those, with a count of
+ * what the kernel has changed in memory. */
 #include "device/device.h"
 
 #if defined __linux__ && (defined __x86_64__ || defined __aarch64__)
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <ucontext.h>
 
+/* A signal costs more than a look of an instrument. There, the lanes of a warp may take turns in a
+ * loop, and so have more states together. */
 enum {
-    PERIOD = 100,  /* milliseconds between two looks */
-    PATIENCE = 40, /* looks at a launch before the first interruption */
-    ENOUGH = 50,   /* looks in a row that find no new state */
-    TOGETHER = 10  /* so many of these must be the same looks for all workers */
+    PERIOD = CPU_TRACE ? 10 : 100,         /* milliseconds between two looks */
+    STATES = CPU_TRACE ? LOOK_STATES : 64, /* no more states, or it is no loop that waits */
+    PATIENCE = 4000 / PERIOD,              /* looks at a launch before the first interruption */
+    ENOUGH = 5000 / PERIOD,                /* looks in a row that find no new state */
+    TOGETHER = ENOUGH / 5                  /* so many of these must be the same for all workers */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `watched`, and a launch's life */
 static struct launch *watched;
 
+/* A look at the running thread, at `from` in a function with that frame: it is in this state; 0: in
+ * one that does not count. */
+static void note(struct worker *w, uint64_t state, const void *from, const void *frame)
+{
+    struct looks *l = &w->looks;
+    int i = 0;
+    while (i < l->n && l->state[i] != state)
+        i++;
+    if (!state || (i == l->n && i == STATES)) {
+        l->n = 0;
+        atomic_store(&l->same, 0);
+    } else if (i == l->n) {
+        l->state[i] = state;
+        l->from[i] = from;
+        l->frame[i] = frame;
+        memset(l->again, 0, sizeof l->again);
+        l->n++;
+        atomic_store(&l->same, 0);
+    } else {
+        l->again[i] = 1;
+        atomic_fetch_add(&l->same, 1);
+    }
+}
+
+#if CPU_TRACE
+atomic_int watchdog_wants;
+
+static __attribute__((noreturn)) void stop(struct worker *w)
+{
+    const void *from[LOOK_STATES], *frame[LOOK_STATES];
+    char place[1000];
+    int n = 0;
+    for (int i = 0; i < w->looks.n; i++)
+        if (w->looks.again[i]) {
+            from[n] = w->looks.from[i];
+            frame[n++] = w->looks.frame[i];
+        }
+    TRACE(loop(from, frame, n, place, sizeof place));
+    fault_stop(
+        w, FAULT_WAIT, cudaErrorLaunchTimeout,
+        "thread (%u,%u,%u) does not leave the loop at %s: it changes nothing there, and no thread "
+        "runs that could end it",
+        threadIdx.x, threadIdx.y, threadIdx.z, place);
+}
+
+/* low: where the registers lie that a call preserves, below all frames of the kernel. */
+static void look(const void *from, const void *low)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running || !atomic_exchange(&w->looks.wanted, 0))
+        return;
+    atomic_fetch_sub(&watchdog_wants, 1);
+    if (atomic_exchange(&w->looks.verdict, 0))
+        stop(w);
+    const uint64_t more[] = {
+        (uintptr_t)from,        w->now, w->place, w->changes, w->progress, w->blocks_begun,
+        atomic_load(&w->sleeps)};
+    const uint64_t *top = (const void *)fiber_top(w->stacks, w->threads[w->now].fiber);
+    uint64_t hash = 1469598103934665603u;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        hash = (hash ^ more[i]) * 1099511628211u;
+    for (const uint64_t *p = low; p < top; p++) {
+        hash = (hash ^ *p) * 1099511628211u;
+        hash ^= hash >> 29; /* words differ in their upper bits too */
+    }
+    note(w, hash | 1, from, low);
+}
+
+void watchdog_look(const void *from)
+{
+    __builtin_unwind_init(); /* puts all registers that a call preserves into this frame */
+#ifdef __x86_64__
+    enum { BELOW = 5 * 8 }; /* there are five below the frame's address */
+#else
+    enum { BELOW = 0 };
+#endif
+    look(from, (const char *)__builtin_frame_address(0) - BELOW);
+}
+
+static void ask(struct worker *w)
+{
+    if (!atomic_exchange(&w->looks.wanted, 1))
+        atomic_fetch_add(&watchdog_wants, 1);
+}
+
+static void forget_asked(struct launch *l)
+{
+    for (struct worker *w = atomic_load(&l->workers); w; w = w->peer)
+        if (atomic_exchange(&w->looks.wanted, 0))
+            atomic_fetch_sub(&watchdog_wants, 1);
+}
+
+static int begin_looks(void)
+{
+    return 1;
+}
+#else
 /* A hash of the general registers and the place in the code. 0 in a system call, which may well
  * take long. */
 static uint64_t state_of(const ucontext_t *u)
@@ -60,19 +165,30 @@ static void on_look(int number, siginfo_t *info, void *context)
             "what it waits for is up to the host, which a kernel cannot wait for here, or to "
             "a thread that runs when this one waits at a barrier or calls __nanosleep",
             threadIdx.x, threadIdx.y, threadIdx.z);
-    const uint64_t state = state_of(context);
-    int i = 0;
-    while (i < w->looks.n && w->looks.state[i] != state)
-        i++;
-    if (!state || (i == w->looks.n && i == LOOK_STATES)) {
-        w->looks.n = 0;
-        atomic_store(&w->looks.same, 0);
-    } else if (i == w->looks.n) {
-        w->looks.state[w->looks.n++] = state;
-        w->looks.same = 0;
-    } else {
-        w->looks.same++;
-    }
+    note(w, state_of(context), NULL, NULL);
+}
+
+static void ask(struct worker *w)
+{
+    pthread_kill(w->home->os_thread, SIGURG);
+}
+
+static void forget_asked(struct launch *l)
+{
+}
+
+static int begin_looks(void)
+{
+    const struct sigaction action = {.sa_sigaction = on_look,
+                                     .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    return sigaction(SIGURG, &action, NULL) == 0;
+}
+#endif
+
+/* Whether the worker has a block that runs, and does not rest while others of its OS thread do. */
+static int is_active(struct worker *w)
+{
+    return w->running && atomic_load(&w->sleeps) != UINT_MAX && w->rest == RESTS_NOT;
 }
 
 /* Returns a worker if all workers have been seen often enough without a new state, otherwise
@@ -83,12 +199,12 @@ static struct worker *stuck(struct launch *l)
     struct worker *found = NULL;
     int least = ENOUGH;
     for (struct worker *w = atomic_load(&l->workers); w; w = w->peer)
-        if (w->running) {
+        if (is_active(w)) {
             found = w;
             least = w->looks.same < least ? w->looks.same : least;
         }
     for (struct worker *w = atomic_load(&l->workers); w && least < ENOUGH - TOGETHER; w = w->peer)
-        if (w->running && w->looks.same > ENOUGH - TOGETHER)
+        if (is_active(w) && w->looks.same > ENOUGH - TOGETHER)
             atomic_store(&w->looks.same, ENOUGH - TOGETHER);
     return least < ENOUGH ? NULL : found;
 }
@@ -109,8 +225,8 @@ static void *watch(void *unused)
             if (w)
                 atomic_store(&w->looks.verdict, 1);
             for (w = atomic_load(&l->workers); w; w = w->peer)
-                if (w->running)
-                    pthread_kill(w->os_thread, SIGURG);
+                if (is_active(w))
+                    ask(w);
         }
         pthread_mutex_unlock(&lock);
     }
@@ -119,11 +235,9 @@ static void *watch(void *unused)
 
 static void begin_watch(void)
 {
-    struct sigaction action = {.sa_sigaction = on_look,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
     sigset_t all, before;
     pthread_t t;
-    if (sigaction(SIGURG, &action, NULL) != 0)
+    if (!begin_looks())
         return; /* then no launch is watched */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the watchdog takes no signals of the program */
@@ -135,8 +249,6 @@ static void begin_watch(void)
 void watchdog_begin(struct launch *l)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (CPU_TRACE || l->kernel->together)
-        return;
     pthread_once(&once, begin_watch);
     pthread_mutex_lock(&lock);
     watched = l;
@@ -146,10 +258,17 @@ void watchdog_begin(struct launch *l)
 void watchdog_end(void)
 {
     pthread_mutex_lock(&lock);
+    if (watched)
+        forget_asked(watched);
     watched = NULL;
     pthread_mutex_unlock(&lock);
 }
 #else
+atomic_int watchdog_wants;
+void watchdog_look(const void *from)
+{
+}
+
 void watchdog_begin(struct launch *l)
 {
 }

@@ -24,6 +24,7 @@ static struct {
 void trace_launch(struct launch *l)
 {
     kernels_ran = 1;
+    stops_catch();
     read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
@@ -498,6 +499,7 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;
+    w->changes += writes != 0;
     access_seen(w, (int)w->now, writes ? WRITE : READ, p, bytes, code_of(from));
     plain_store = 0;
 }
@@ -561,6 +563,7 @@ static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned byte
 {
     const struct object *o;
     access_seen(w, thread, ATOMIC, p, bytes, code);
+    watchdog_atomic(w, (const void *)p, bytes);
     int64_t at = locate(w, p, bytes, &o);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
@@ -615,6 +618,7 @@ void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
+    w->changes++;
     lane_seen(w, lane, WRITE, p, bytes);
 }
 
@@ -641,6 +645,7 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
+    w->changes++;
     const int64_t at = strong_seen(w, lane, WRITE, p, bytes);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
@@ -650,6 +655,7 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
  * 4r to 4r + 3; transposed, elements 2i and 2i + 1 to lanes 8i + r / 2 and 4 after it. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
 {
+    w->changes += what == TRACE_STMATRIX;
     for (int i = 0; i < 8 * n; i++) {
         const int r = i % 8, thread = thread_at(w, i);
         const struct access a = {.thread = thread,
@@ -685,6 +691,7 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
                        unsigned read, int around_l1)
 {
     const int thread = thread_at(w, lane);
+    w->changes++;
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
     copy_comes_later = 1;
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);

@@ -45,11 +45,13 @@ __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const s
     registers_report(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
 }
 
-/* Hooks of count alone: blocks of code, and what is computed. */
-
+/* Called at the head of each basic block (-fsanitize-coverage=trace-pc). */
 __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
+    watchdog_block(__builtin_return_address(0));
 }
+
+/* Hooks of count alone: what is computed. */
 
 void cpu_trace_special(int counter)
 {
@@ -405,16 +407,6 @@ void trace_reset(void)
     trace_grids_done(); /* which forgets the stream of the last launch */
     if (memory_leaks())
         handles_leak();
-}
-
-/* The program may hold locks that this needs: it gets some seconds and no more. */
-void trace_dies(void)
-{
-    enum { SECONDS = 30 };
-    signal(SIGALRM, SIG_DFL);
-    alarm(SECONDS);
-    findings_report();
-    alarm(0);
 }
 
 static void __attribute__((destructor)) at_end(void)
