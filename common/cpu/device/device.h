@@ -161,6 +161,7 @@ struct worker {
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
+    int wraps;                    /* addresses of shared memory have 32 bits: shared_wrapped */
     size_t shared_used, gaps;     /* bytes of variables; bytes before and between them */
     size_t dynamic;               /* start of dynamic shared memory; 0 until a thread uses it */
     sigjmp_buf escape;            /* out of a kernel that failed; used in the home */
@@ -201,6 +202,21 @@ struct worker *worker_new(void);           /* makes this OS thread a worker */
 /* The worker after w for another block of this OS thread. Makes one if there is none. */
 struct worker *worker_beside(struct worker *w);
 
+/* On a GPU shared memory has addresses of 32 bits, so an index like ~i, which is unsigned, leads in
+ * front of its pointer. Returns where p leads then; p itself if it is no such address. Around the
+ * arena of a worker that wraps there is nothing, as far as WRAP_REACH: the greatest index, times
+ * the size of the greatest load. */
+#define WRAP_REACH ((uintptr_t)1 << 36)
+#ifndef CPU_SHARED
+static inline uintptr_t shared_wrapped(const struct worker *w, uintptr_t p)
+{
+    const uintptr_t offset = p - (uintptr_t)w->arena;
+    if (offset + WRAP_REACH >= 2 * WRAP_REACH || (uint32_t)offset >= ARENA || !w->wraps)
+        return p;
+    return (uintptr_t)w->arena + (uint32_t)offset;
+}
+#endif
+
 /* --- fault.c ---------------------------------------------------------------------------------- */
 extern const char *const op_names[]; /* by enum cpu_op */
 /* Reports one line, records the error, and leaves the kernel. */
@@ -229,7 +245,8 @@ uintptr_t redirect_caller(const void *context); /* the call that has led there, 
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */
 void watchdog_begin(struct launch *l);
 void watchdog_end(void);
-/* For instruments, which call it at each basic block: takes a look if one is wanted. */
+/* For instruments, which call watchdog_block last of all at each basic block, so that the registers
+ * are the kernel's again: takes a look if one is wanted. */
 extern atomic_int watchdog_wants; /* workers of which looks are wanted */
 void watchdog_look(const void *from);
 /* The running thread is about to make an atomic: a wait for a lock is many that change nothing. */

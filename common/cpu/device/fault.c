@@ -90,6 +90,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
         fail_thread(w, cudaErrorMisalignedAddress,
                     "illegal access: a misaligned address, or one that no memory has");
 #endif
+    const uintptr_t wrapped = shared_wrapped(w, p);
+    if (wrapped != p && redirect(context, p, wrapped))
+        return;
     if (CPU_TRACE == 2 && pass_over(w, p, context))
         return;
     snprintf(what, sizeof what, "illegal access at address 0x%" PRIxPTR, p);

@@ -404,6 +404,8 @@ static __attribute__((cold, noinline)) void written_first(struct access a, int64
         }
 }
 
+static int64_t access_again(struct worker *w, struct access a, int whose, int step);
+
 /* Applies all rules to an access. Each 4 bytes of it are for another thread, beginning with `whose`
  * in steps, where the lanes of a warp read a row together. Returns the position of its shadow
  * cells, or a negative number when an address rule is broken. */
@@ -426,6 +428,9 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     a.object = o;
     a.is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || (p & (bytes - 1)) || (o && o->freed)) {
+        a.p = shared_wrapped(w, p);
+        if (a.p != p)
+            return access_again(w, a, whose, step);
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
         return FORBIDDEN;
     }
@@ -471,6 +476,12 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         race(a, more && hold_to_more(a));
     }
     return at;
+}
+
+static __attribute__((cold, noinline)) int64_t access_again(struct worker *w, struct access a,
+                                                            int whose, int step)
+{
+    return access_of(w, a, whose, step);
 }
 
 /* The usual access. Its six arguments stay in registers: a struct in memory slows

@@ -201,12 +201,12 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
-    watchdog_block(__builtin_return_address(0));
     uint64_t order = order_of(w, __builtin_return_address(0), CALLERS_DEPTH);
     uint64_t last = w->trace->last[w->now];
     w->trace->last[w->now] = order;
     if ((uint32_t)order <= (uint32_t)last)
         note(w, (uint64_t)LOOPS << 52, last);
+    watchdog_block(__builtin_return_address(0));
 }
 
 /* Reports by the code of kernels. */

@@ -166,7 +166,8 @@ static void add_line(struct chain *c, char *line)
     c->n++;
 }
 
-/* Whether all chains have a call at that depth, in one file; *line: the least. */
+/* Whether all chains have a call at that depth, in one file; *line: the least line; *same: there is
+ * no other. */
 static int one_file(const struct chain *c, int n, int depth, int *line, int *same)
 {
     *line = c[0].line[depth];
@@ -253,16 +254,21 @@ void symbols_loop(const uint32_t *codes, int n, char *text, size_t size)
             add_line(&chains[at], line);
     if (answer)
         pclose(answer);
+    int depth = 0, least = 0, same = 1;
     snprintf(text, size, "?:0");
-    for (int depth = 0, least, same = 1; same && one_file(chains, n, depth, &least, &same); depth++)
+    for (; same && one_file(chains, n, depth, &least, &same); depth++)
         snprintf(text, size, "%s:%d", chains[0].file[depth], least);
+    const size_t length = strlen(text);
+    if (depth > 1) /* a loop of one block may as well be there */
+        snprintf(text + length, size - length, " (called at %s:%d)", chains[0].file[depth - 2],
+                 chains[0].line[depth - 2]);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < chains[i].n; k++)
             free(chains[i].file[k]);
     free(chains);
 }
 
-/* Of a function that is called in the loop, the lines say nothing: only the outermost function
+/* Of a function that is called in the loop the lines say nothing: only the outermost function
  * counts. */
 void trace_loop(const void *const *from, const void *const *frame, int n, char *text, size_t size)
 {
