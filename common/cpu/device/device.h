@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "cpu/runtime.h"
 #include "base/error.h"
@@ -192,7 +193,13 @@ struct worker {
         const volatile void *p;
         unsigned char value[16];
     } atomic;
-    uintptr_t signalled;    /* the code at which a signal has come that stops the kernel */
+    /* The code at which a signal has come that stops the kernel, and the stack pointer there. */
+    uintptr_t signalled, signalled_stack;
+    /* The launch that has last made an illegal access which was passed over, how many it has made,
+     * and when it made the first one, in seconds. */
+    uint64_t illegal_in;
+    unsigned illegal;
+    time_t illegal_at;
     struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
 
@@ -239,6 +246,7 @@ void redirect_forget(void); /* the kernel is stopped */
  * another signal. */
 uintptr_t redirect_address(const void *context);
 uintptr_t redirect_code(const void *context);   /* where the signal has come; all bits: not known */
+uintptr_t redirect_stack(const void *context);  /* the stack pointer; 0: not known */
 uintptr_t redirect_caller(const void *context); /* the call that has led there, and no further */
 
 /* --- watchdog.c ------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NAME(id, name) name,
 const char *const op_names[] = {CPU_OP_LIST(NAME)};
@@ -40,17 +41,19 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 }
 
 /* With --check the kernel goes on after an illegal access, so that what comes then is judged too:
- * a load gives bits that are all set, a store does nothing. Not for ever: such bits may be the
- * bound of a loop. */
+ * a load gives bits that are all set, a store does nothing. Not for ever, as such bits may be the
+ * bound of a loop: so many accesses of a launch, and then the watchdog counts seconds. */
 static int pass_over(struct worker *w, uintptr_t p, void *context)
 {
     enum { MOST = 1 << 17 };
-    static __thread uint64_t launch;
-    static __thread unsigned passed;
-    if (launch != w->launch->id)
-        passed = 0;
-    launch = w->launch->id;
-    const int can = ++passed <= MOST && redirect(context, p, 0);
+    if (w->illegal_in != w->launch->id) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        w->illegal_in = w->launch->id;
+        w->illegal_at = t.tv_sec;
+        w->illegal = 0;
+    }
+    const int can = ++w->illegal <= MOST && redirect(context, p, 0);
     return TRACE_CHECK_OR(illegal(w, p, w->signalled, can), can);
 }
 
@@ -65,6 +68,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     char what[100];
     uintptr_t p = (uintptr_t)info->si_addr;
     w->signalled = redirect_code(context);
+    w->signalled_stack = redirect_stack(context);
     if (number == SIGSEGV && p == w->signalled) {
         snprintf(what, sizeof what,
                  "a call of the function at address 0x%" PRIxPTR ", where there is none", p);

@@ -286,3 +286,14 @@ uintptr_t redirect_caller(const void *context)
     return UINTPTR_MAX;
 #endif
 }
+
+uintptr_t redirect_stack(const void *context)
+{
+#if defined __linux__ && defined __x86_64__
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+#elif defined __linux__ && defined __aarch64__
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.sp;
+#else
+    return 0;
+#endif
+}

@@ -78,6 +78,19 @@ static __attribute__((noreturn)) void stop(struct worker *w)
         threadIdx.x, threadIdx.y, threadIdx.z, place);
 }
 
+/* A value that an illegal access has given may be the bound of a loop. */
+static void stop_late(struct worker *w)
+{
+    enum { SECONDS = 60 };
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (w->illegal_in == w->launch->id && t.tv_sec - w->illegal_at > SECONDS)
+        fault_stop(w, FAULT_WAIT, cudaErrorLaunchTimeout,
+                   "thread (%u,%u,%u) still runs %d seconds after an illegal access: the bits that "
+                   "are all set, which that has given, may be the bound of a loop",
+                   threadIdx.x, threadIdx.y, threadIdx.z, SECONDS);
+}
+
 /* low: where the registers lie that a call preserves, below all frames of the kernel. */
 static void look(const void *from, const void *low)
 {
@@ -87,6 +100,7 @@ static void look(const void *from, const void *low)
     atomic_fetch_sub(&watchdog_wants, 1);
     if (atomic_exchange(&w->looks.verdict, 0))
         stop(w);
+    stop_late(w);
     const uint64_t more[] = {
         (uintptr_t)from,        w->now, w->place, w->changes, w->progress, w->blocks_begun,
         atomic_load(&w->sleeps)};

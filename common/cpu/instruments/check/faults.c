@@ -231,6 +231,35 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
     return STOPPED;
 }
 
+/* The line at which a signal has come. The runtime and the C library are built without lines: there
+ * it is that of a call, which is the first address on the stack that has one. 0: none is known. */
+static uint32_t signalled_at(const struct worker *w)
+{
+    enum { MOST = 64, WORDS = 512 };
+    uint32_t codes[MOST], found = 0;
+    struct place places[MOST];
+    int n = 0;
+    const uintptr_t program = (uintptr_t)__executable_start;
+    if (w->signalled - program < program_size())
+        codes[n++] = code_of((const char *)w->signalled + 1);
+    const uintptr_t offset = w->signalled_stack - (uintptr_t)w->stacks;
+    if (offset < (uintptr_t)MAX_THREADS * FIBER_STACK) {
+        const uintptr_t low =
+            offset % FIBER_STACK < FIBER_GUARD ? FIBER_GUARD : offset % FIBER_STACK;
+        const char *stack = w->stacks + offset / FIBER_STACK * FIBER_STACK;
+        const uintptr_t *p = (const uintptr_t *)(stack + (low + 7) / 8 * 8);
+        for (int i = 0; i < WORDS && (const char *)(p + i) < stack + FIBER_STACK && n < MOST; i++)
+            if (p[i] - program < program_size())
+                codes[n++] = code_of((const void *)p[i]);
+    }
+    if (n)
+        symbols_find(codes, n, places);
+    for (int i = n - 1; i >= 0; i--)
+        found = places[i].line ? codes[i] : found;
+    symbols_free(places, n);
+    return found;
+}
+
 void trace_fault(struct worker *w, enum fault kind, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
@@ -247,9 +276,8 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
         return;
     }
     char placed[2200];
-    const char *what = kind == FAULT_SIGNAL ? strstr(text, "): ") : NULL;
-    if (what && w->signalled - (uintptr_t)__executable_start < program_size()) {
-        side.code = code_of((const char *)w->signalled + 1);
+    const char *what = kind == FAULT_SIGNAL && rule != NO_RULE ? strstr(text, "): ") : NULL;
+    if (what && (side.code = signalled_at(w))) {
         snprintf(placed, sizeof placed, "at %%1: %s", what + 3);
         text = placed;
     }
