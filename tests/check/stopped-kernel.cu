@@ -113,8 +113,8 @@ static bool run_over_the_grid()
 {
     array<int> x(64), y(64);
     void *arguments[] = {&x.p, &y.p};
-    if (fault)
-        over_the_grid<fault><<<2, 32>>>(x, y); // fault here: over_the_grid
+    if (fault) // fault here: over_the_grid
+        over_the_grid<fault><<<2, 32>>>(x, y);
     else
         cudaLaunchCooperativeKernel((const void *)over_the_grid<false>, 2, 32, arguments, 0, 0);
     return came_out<fault>(y.p, 64, [](int i) { return 63 - i; });
