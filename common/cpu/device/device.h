@@ -85,7 +85,8 @@ struct looks {
     uint64_t state[LOOK_STATES];
     uint8_t again[LOOK_STATES];
     const void *from[LOOK_STATES], *frame[LOOK_STATES];
-    int n;
+    int n, left, skip, fresh; /* left: looks to take, the next one after `skip` blocks of code */
+    uint32_t random;
     atomic_int same, verdict, wanted;
 };
 

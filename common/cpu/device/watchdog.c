@@ -34,27 +34,26 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `watched`, an
 static struct launch *watched;
 
 /* A look at the running thread, at `from` in a function with that frame: it is in this state; 0: in
- * one that does not count. */
-static void note(struct worker *w, uint64_t state, const void *from, const void *frame)
+ * one that does not count. Whether the state is new. */
+static int is_new(struct looks *l, uint64_t state, const void *from, const void *frame)
 {
-    struct looks *l = &w->looks;
     int i = 0;
     while (i < l->n && l->state[i] != state)
         i++;
-    if (!state || (i == l->n && i == STATES)) {
-        l->n = 0;
-        atomic_store(&l->same, 0);
-    } else if (i == l->n) {
-        l->state[i] = state;
-        l->from[i] = from;
-        l->frame[i] = frame;
-        memset(l->again, 0, sizeof l->again);
-        l->n++;
-        atomic_store(&l->same, 0);
-    } else {
+    if (state && i < l->n) {
         l->again[i] = 1;
-        atomic_fetch_add(&l->same, 1);
+        return 0;
     }
+    if (!state || i == STATES) {
+        l->n = 0;
+        return 1;
+    }
+    l->state[i] = state;
+    l->from[i] = from;
+    l->frame[i] = frame;
+    memset(l->again, 0, sizeof l->again);
+    l->n++;
+    return 1;
 }
 
 #if CPU_TRACE
@@ -95,10 +94,10 @@ static void stop_late(struct worker *w)
 static void look(const void *from, const void *low)
 {
     struct worker *w = cpu_worker;
-    if (!w || !w->running || !atomic_exchange(&w->looks.wanted, 0))
+    struct looks *l = w ? &w->looks : NULL;
+    if (!w || !w->running || !atomic_load(&l->wanted) || l->skip-- > 0)
         return;
-    atomic_fetch_sub(&watchdog_wants, 1);
-    if (atomic_exchange(&w->looks.verdict, 0))
+    if (atomic_exchange(&l->verdict, 0))
         stop(w);
     stop_late(w);
     const uint64_t more[] = {
@@ -112,7 +111,14 @@ static void look(const void *from, const void *low)
         hash = (hash ^ *p) * 1099511628211u;
         hash ^= hash >> 29; /* words differ in their upper bits too */
     }
-    note(w, hash | 1, from, low);
+    l->fresh |= is_new(l, hash | 1, from, low);
+    l->random = l->random * 1664525u + 1013904223u;
+    l->skip = (int)(l->random >> 24);
+    if (--l->left > 0)
+        return;
+    atomic_store(&l->same, l->fresh ? 0 : l->same + 1);
+    atomic_store(&l->wanted, 0);
+    atomic_fetch_sub(&watchdog_wants, 1);
 }
 
 void watchdog_look(const void *from)
@@ -126,10 +132,17 @@ void watchdog_look(const void *from)
     look(from, (const char *)__builtin_frame_address(0) - BELOW);
 }
 
+/* Asks for several looks, up to 256 basic blocks apart: what the instrument itself does takes most
+ * of the time, and all that would be seen is what comes right behind that. */
 static void ask(struct worker *w)
 {
-    if (!atomic_exchange(&w->looks.wanted, 1))
-        atomic_fetch_add(&watchdog_wants, 1);
+    enum { LOOKS = 32 };
+    if (atomic_load(&w->looks.wanted))
+        return;
+    w->looks.left = LOOKS;
+    w->looks.skip = w->looks.fresh = 0;
+    atomic_store(&w->looks.wanted, 1);
+    atomic_fetch_add(&watchdog_wants, 1);
 }
 
 static void forget_asked(struct launch *l)
@@ -179,7 +192,8 @@ static void on_look(int number, siginfo_t *info, void *context)
             "what it waits for is up to the host, which a kernel cannot wait for here, or to "
             "a thread that runs when this one waits at a barrier or calls __nanosleep",
             threadIdx.x, threadIdx.y, threadIdx.z);
-    note(w, state_of(context), NULL, NULL);
+    const int fresh = is_new(&w->looks, state_of(context), NULL, NULL);
+    atomic_store(&w->looks.same, fresh ? 0 : w->looks.same + 1);
 }
 
 static void ask(struct worker *w)
