@@ -101,6 +101,10 @@ is_deeply([split /\n/, $r{out}], [
     "early: one 3, 2 early",
 ], "and counted, as launches that may begin early are");
 
+# An unsigned index in shared memory that wraps is an access to shared memory.
+%r = run("common/cpu/cudacc --count tests/reported/81-unsigned-index-wraps.cu -o $dir/wraps && $dir/wraps");
+like($r{out}, qr/^28 .*^shared_ld_requests +2$/ms, "an index that wraps at 32 bits") or diag($r{out}, $r{err});
+
 # A wait for another block is one load, however long it takes; and it orders what the blocks do.
 my %said;
 %r = run("common/cpu/cudacc --count -O1 tests/cpu/ordered.cu -o $dir/ordered");
