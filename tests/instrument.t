@@ -227,13 +227,13 @@ CUDA
 like($r{err}, qr/^pending copy: copy at \S*early\.cu:4 by thread \(0,0,0\) and read at \S*early\.cu:5 by thread/m,
     "a read before the wait, of which the kernel dies") or diag($r{err});
 
-# Where nothing ran, "no findings" would be false comfort.
+# Where nothing ran, "no findings" would be false comfort, and a launch that is refused is one.
 open $f, '>', "$dir/refused.cu" or die $!;
 print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";
 close $f;
 %r = run("common/cpu/cudacc --check $dir/refused.cu -o $dir/refused && $dir/refused");
-like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed call: [^\n]*\ncheck: no kernel ran, 1 warning\n\z/,
-    "a program whose launch is refused has not been checked");
+like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed launch: kernel k [^\n]*\ncheck: 1 finding: failed launch\n\z/,
+    "a launch that is refused") or diag($r{err});
 
 # A copy of a constant size, which a compiler makes into code of its own.
 open $f, '>', "$dir/sized.cu" or die $!;
