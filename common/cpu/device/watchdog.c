@@ -1,7 +1,7 @@
 /* Watches long launches: stops a thread that spins in a loop that nothing will end, such as a wait
  * for the host, or a wait without __nanosleep for a thread of its block.
  *
- * The program's code is not examined. An OS thread has a look at those that run blocks, ten times a
+ * The program's code is not examined. An OS thread has looks at those that run blocks, many times a
  * second. A loop that computes is in a new state each time. A loop that waits has few states: if
  * for long no new state is found, in no OS thread, it is stuck.
  *
