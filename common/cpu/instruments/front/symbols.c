@@ -254,15 +254,18 @@ void symbols_loop(const uint32_t *codes, int n, char *text, size_t size)
             add_line(&chains[at], line);
     if (answer)
         pclose(answer);
-    int depth = 0, least = 0, same = 1;
+    int depth = 0, least = 0, same = 1, known = 0;
+    for (int i = 0; i < n; i++) /* a block that the compiler has made may have no line */
+        if (chains[i].n)
+            chains[known++] = chains[i];
     snprintf(text, size, "?:0");
-    for (; same && one_file(chains, n, depth, &least, &same); depth++)
+    for (; known && same && one_file(chains, known, depth, &least, &same); depth++)
         snprintf(text, size, "%s:%d", chains[0].file[depth], least);
     const size_t length = strlen(text);
     if (depth > 1) /* a loop of one block may as well be there */
         snprintf(text + length, size - length, " (called at %s:%d)", chains[0].file[depth - 2],
                  chains[0].line[depth - 2]);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < known; i++)
         for (int k = 0; k < chains[i].n; k++)
             free(chains[i].file[k]);
     free(chains);
