@@ -184,11 +184,11 @@ my @faults = (
     ["cudaErrorIllegalAddress", qr/st\.global\.f32 of 4 bytes at global address 0x\w+, which is a pointer to shared memory$/m, "out of bounds"],
     ["cudaErrorMisalignedAddress", qr/thread 5 \(lane 5\): ldmatrix\.sync\.aligned\.m8n8\.x1\.shared\.b16 of 16 bytes at shared address 0x54, which is no multiple of 16$/m, "misaligned"],
     ["cudaErrorLaunchFailure", qr/threads 0-23 wait at mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.f16\.f16\.f32 .*\(\S*faults\.cu:\d+\); threads 24-31 have exited$/m, "barrier divergence"],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 12 bytes: need 4, 8 or 16$/m, ""],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 12 bytes: need 4, 8 or 16$/m, "stopped kernel"],
     ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): cp\.async\.cg\.shared\.global of 16 bytes at global address 0x\w+8, which is no multiple of 16$/m, "misaligned"],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 8 bytes is to read 9: at most as many$/m, ""],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 8 bytes is to read 9: at most as many$/m, "stopped kernel"],
     ["cudaErrorIllegalAddress", qr/thread \(3,0,0\): illegal access at address 0x\w+$/m, "out of bounds"],
-    ["cudaErrorLaunchFailure", qr/named barrier 3 for 33 threads: need a number from 1 to 15 and a multiple of 32 threads, at most the block's 32$/m, ""],
+    ["cudaErrorLaunchFailure", qr/named barrier 3 for 33 threads: need a number from 1 to 15 and a multiple of 32 threads, at most the block's 32$/m, "stopped kernel"],
     ["cudaErrorLaunchFailure", qr/ldmatrix\.\S+ by warp 0, which has 24 threads: need a whole warp of 32$/m, "barrier divergence"],
 );
 my $try = qr/wait at mbarrier\.try_wait\.parity\.shared::cta\.b64 on/;
@@ -220,8 +220,8 @@ my @wgmma_faults = (
     ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m, "descriptor"],
     ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has a descriptor, 0x0000401000080000, with bits outside of its fields, 0x0000400000000000: need an address and distances in units of 16 bytes, of 14 bits each$/m, "descriptor"],
     ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m, "descriptor"],
-    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, ""],
-    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m, ""],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, "stopped kernel"],
+    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m, "stopped kernel"],
     ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m, "setmaxnreg"],
     ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number, or another barrier$/m, "barrier divergence"],
 );

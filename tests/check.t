@@ -201,6 +201,62 @@ $call:173 returns cudaErrorMemoryAllocation: .*
 $work:176 returns cudaErrorInvalidValue: invalid argument
 check: 2 findings of 1 rule: failed work; 3 warnings$/m, "calls that fail and nobody asks, once for each place");
 
+# A loop that never ends is stopped and named, by check and by count; a lock that nobody gives back too. One that needs
+# long is not, though all that changes is one word of memory.
+spew("$dir/loops.cu", <<'END');
+#include <cstdio>
+#include <ctime>
+__device__ __forceinline__ bool is_set(const volatile int *p)
+{
+    return *p != 0;
+}
+__global__ void waits(const volatile int *p)
+{
+    int look = threadIdx.x;
+    while (!is_set(&p[look]))
+        look ^= 1;
+}
+__global__ void takes(int *lock)
+{
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+}
+__global__ void needs_long(volatile int *p, time_t end)
+{
+    while (time(0) < end)
+        *p = *p + 1;
+}
+int main(int, char **argv)
+{
+    int *p;
+    cudaMalloc(&p, 256);
+    cudaMemset(p, argv[1][0] == 't', 256);
+    if (argv[1][0] == 'w')
+        waits<<<2, 32>>>(p);
+    else if (argv[1][0] == 't')
+        takes<<<1, 1>>>(p);
+    else
+        needs_long<<<1, 1>>>(p, time(0) + 14);
+    puts(cudaGetErrorName(cudaDeviceSynchronize()));
+    cudaFree(p);
+}
+END
+for my $with ("check", "count") {
+    my %built = run("cd $dir && $root/common/cpu/cudacc --$with -w loops.cu -o loops-$with");
+    is("$built{code} $built{err}", "0 ", "loops.cu compiles with --$with");
+    run("cd $dir && for how in waits takes long; do timeout 100 ./loops-$with \$how >$with-\$how 2>&1; echo \$? >>$with-\$how & done; wait");
+    my $code = $with eq "check" ? 1 : 0;
+    for (["waits", "1[01]"], ["takes", "15"]) {
+        my ($how, $line) = @$_;
+        my $said = slurp("$dir/$with-$how");
+        like($said, qr/^kernel $how \(launched at loops\.cu:\d+\), block \(\d,0,0\): thread \(\d+,0,0\) does not leave the loop at loops\.cu:$line\b/m, "--$with names the loop: $how");
+        like($said, qr/^stopped kernel: thread .* does not leave the loop at loops\.cu:$line\b.*^check: 1 finding: stopped kernel$/ms, "and it is a finding") if $code;
+        like($said, qr/^cudaErrorLaunchTimeout\n(?:.*\n)?$code\n/ms, "and the launch has failed");
+    }
+    my $long = slurp("$dir/$with-long");
+    ok($long =~ /^cudaSuccess$/m && $long =~ /^0$/m && $long !~ /does not leave/, "--$with does not stop what needs long") or diag($long);
+}
+
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].
 my $reader = <<'END';

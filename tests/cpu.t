@@ -90,7 +90,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
             my ($first, $second) = @line{'errors[0] = cudaGetLastError()', 'errors[1] = cudaGetLastError()'};
             is_deeply(\@found, [(map { "child race: $_ of a kernel that had launched this one" }
                     "write at children.cu:$first", "write at children.cu:$second", "read at children.cu:$line{many}"),
-                'check: 4 findings of 2 rules: child race, failed work'], 'what races with a child is found, and nothing else');
+                'check: 6 findings of 2 rules: child race, failed work; 1 warning'], 'what races with a child is found, and what is refused, and nothing else');
         }
     }
 }
@@ -213,5 +213,11 @@ for my $bad ('CUDACPU_SEED=abc', 'CUDACPU_WORKERS=0', 'CUDACPU_WORKERS=x', 'CUDA
     ok($rc == 2 && $out =~ /\A[^\n]*\Q$bad\E: need a number from [^\n]*\n\z/, "$bad is one line")
         or diag("$rc: $out");
 }
+
+# A frame that is larger than the stack does not reach into that of another thread.
+($out, $rc) = source("__global__ void k(int *p, int n) { char b[5000000]; for (int i = 0; i < n; i += 4096) b[i] = i; __syncthreads(); *p = b[n / 2]; }\n"
+        . "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 64>>>(p, 5000000); return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 3; }\n");
+($out, $rc) = output("$dir/prog");
+ok($rc == 0 && $out =~ /thread \(0,0,0\): stack overflow$/m, 'a frame that is too large') or diag($out);
 
 done_testing();

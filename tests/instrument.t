@@ -101,6 +101,10 @@ is_deeply([split /\n/, $r{out}], [
     "early: one 3, 2 early",
 ], "and counted, as launches that may begin early are");
 
+# An unsigned index in shared memory that wraps is an access to shared memory.
+%r = run("common/cpu/cudacc --count tests/reported/81-unsigned-index-wraps.cu -o $dir/wraps && $dir/wraps");
+like($r{out}, qr/^28 .*^shared_ld_requests +2$/ms, "an index that wraps at 32 bits") or diag($r{out}, $r{err});
+
 # A wait for another block is one load, however long it takes; and it orders what the blocks do.
 my %said;
 %r = run("common/cpu/cudacc --count -O1 tests/cpu/ordered.cu -o $dir/ordered");
@@ -249,13 +253,13 @@ CUDA
 like($r{err}, qr/^pending copy: copy at \S*early\.cu:4 by thread \(0,0,0\) and read at \S*early\.cu:5 by thread/m,
     "a read before the wait, of which the kernel dies") or diag($r{err});
 
-# Where nothing ran, "no findings" would be false comfort.
+# Where nothing ran, "no findings" would be false comfort, and a launch that is refused is one.
 open $f, '>', "$dir/refused.cu" or die $!;
 print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";
 close $f;
 %r = run("common/cpu/cudacc --check $dir/refused.cu -o $dir/refused && $dir/refused");
-like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed work: [^\n]*\ncheck: 1 finding: failed work\n\z/,
-    "a program whose launch is refused has not been checked");
+like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\nfailed work: kernel k [^\n]*\ncheck: 1 finding: failed work\n\z/,
+    "a launch that is refused") or diag($r{err});
 
 # A copy of a constant size, which a compiler makes into code of its own.
 open $f, '>', "$dir/sized.cu" or die $!;

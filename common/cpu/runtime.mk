@@ -16,7 +16,7 @@ shared := base/error base/fiber base/types base/formats \
     $(addprefix ptx/language/,table words operands forms parse) \
     $(addprefix ptx/handlers/,integer compare convert lanes) api/tensor_map
 # Files that report events to an instrument, or differ between instruments: compiled for each.
-each := $(addprefix device/,worker fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
+each := $(addprefix device/,worker redirect fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/address handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
     $(addprefix api/,children graph stream event allocation copies os_threads launch device) \
@@ -25,7 +25,7 @@ each := $(addprefix device/,worker fault watchdog scheduler operations shared_me
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
 check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order handles streams ranges named clocks events) \
-    async/proxy async/copies async/mbarriers async/registers check faults unread unwritten beside)
+    async/proxy async/copies async/mbarriers async/registers check faults stops unread unwritten beside)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
 blas_shared := base/types base/formats
@@ -47,7 +47,7 @@ goals := $(filter rewriter runtime.o count.o check.o blas.o,$(MAKECMDGOALS:build
 
 # Functions of CUDA's API, handlers of instructions and of signals, hooks and callbacks have given parameters. They may
 # leave some unused; other functions may not.
-given := api/% libraries/% ptx/handlers/% ptx/tensor_cores/% instruments/% device/fault device/watchdog
+given := api/% libraries/% ptx/handlers/% ptx/tensor_cores/% instruments/% device/fault device/redirect device/watchdog
 warnings := -std=c11 -Wall -Wextra -Werror -Icommon/cpu -Icommon/cpu/include
 # Fortified longjmp refuses to jump between stacks, which is all that fibers do. -O3 makes no program faster, and
 # products of tensor cores slower; the instruments gain by it.

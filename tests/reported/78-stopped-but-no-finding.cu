@@ -1,4 +1,4 @@
-// check: 1 out of bounds
+// check: 1 stopped kernel
 // prints: an illegal memory access was encountered
 // A kernel that is stopped for an illegal access which no instrument sees (a null function pointer): the line comes, and
 // then "check: no findings" and exit code 0.

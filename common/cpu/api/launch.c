@@ -3,6 +3,8 @@
 #include "base/plural.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,21 @@ static int blocks_at_once(uint64_t threads, size_t shared)
     return least < c.blocks_an_sm ? least : c.blocks_an_sm;
 }
 
+/* Reports a launch that will not run. */
+static void __attribute__((format(printf, 2, 3)))
+refuse(const struct cpu_kernel *k, const char *format, ...)
+{
+    char why[300], text[1000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    snprintf(text, sizeof text, "kernel %s (launched at %s:%d): %s", k->name, k->file, k->line,
+             why);
+    complain("%s", text);
+    TRACE_CHECK(launch_refused(k, text));
+}
+
 /* All blocks of a cooperative launch must be resident at once. */
 static cudaError_t check_together(const struct cpu_kernel *k)
 {
@@ -112,11 +129,11 @@ static cudaError_t check_together(const struct cpu_kernel *k)
     const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
     if (blocks <= most)
         return cudaSuccess;
-    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu %s "
-             "there at once: %d on each of %d multiprocessor%s%s",
-             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most,
-             most == 1 ? "is" : "are", each, worker_count(), plural(worker_count()),
-             CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
+    refuse(k,
+           "a cooperative launch of %llu blocks; at most %llu %s there at once: %d on each of %d "
+           "multiprocessor%s%s",
+           (unsigned long long)blocks, (unsigned long long)most, most == 1 ? "is" : "are", each,
+           worker_count(), plural(worker_count()), CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
     return cudaErrorCooperativeLaunchTooLarge;
 }
 
@@ -124,16 +141,14 @@ static cudaError_t check(const struct cpu_kernel *k)
 {
     uint3 g = k->grid, b = k->block;
     if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) {
-        complain("kernel %s (launched at %s:%d): a grid of (%u,%u,%u) blocks; from 1 to "
-                 "(2147483647,65535,65535) are possible",
-                 k->name, k->file, k->line, g.x, g.y, g.z);
+        refuse(k, "a grid of (%u,%u,%u) blocks; from 1 to (2147483647,65535,65535) are possible",
+               g.x, g.y, g.z);
         return cudaErrorInvalidConfiguration;
     }
     if (!b.x || !b.y || !b.z || b.x > MAX_THREADS || b.y > MAX_THREADS || b.z > 64 ||
         (uint64_t)b.x * b.y * b.z > MAX_THREADS) {
-        complain("kernel %s (launched at %s:%d): a block of (%u,%u,%u) threads; from 1 to "
-                 "(%d,%d,64) are possible, and %d in all",
-                 k->name, k->file, k->line, b.x, b.y, b.z, MAX_THREADS, MAX_THREADS, MAX_THREADS);
+        refuse(k, "a block of (%u,%u,%u) threads; from 1 to (%d,%d,64) are possible, and %d in all",
+               b.x, b.y, b.z, MAX_THREADS, MAX_THREADS, MAX_THREADS);
         return cudaErrorInvalidConfiguration;
     }
     pthread_mutex_lock(&table);
@@ -142,9 +157,8 @@ static cudaError_t check(const struct cpu_kernel *k)
     pthread_mutex_unlock(&table);
     if (k->shared <= limit)
         return k->together ? check_together(k) : cudaSuccess;
-    complain("kernel %s (launched at %s:%d): %zu bytes of dynamic shared memory; at most %zu%s",
-             k->name, k->file, k->line, k->shared, limit,
-             limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
+    refuse(k, "%zu bytes of dynamic shared memory; at most %zu%s", k->shared, limit,
+           limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
     return cudaErrorInvalidValue;
 }
 

@@ -1,7 +1,7 @@
 /* Fibers: stacks, and the switch between them. swapcontext costs a system call per switch. So
  * x86-64 and aarch64 have a few instructions of assembly; any other machine enters each fiber
  * once through makecontext and then jumps with _setjmp and _longjmp. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_NOHUGEPAGE */
 #define _DARWIN_C_SOURCE
 #define _XOPEN_SOURCE 700 /* without it macOS has no ucontext.h */
 #include "base/fiber.h"
@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #ifdef CPU_PORTABLE
 #include <ucontext.h>
 #ifdef __APPLE__ /* calls them deprecated */
@@ -25,21 +24,17 @@ char *fiber_area(int count)
 {
     void *p = mmap(NULL, (size_t)count * FIBER_STACK, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#ifdef MADV_NOHUGEPAGE /* a page of 2 MiB for the first word of a stack would fill the memory */
+    if (p != MAP_FAILED)
+        madvise(p, (size_t)count * FIBER_STACK, MADV_NOHUGEPAGE);
+#endif
     return p == MAP_FAILED ? NULL : p;
-}
-
-static size_t page_size(void)
-{
-    static size_t size; /* every writer writes the same value */
-    if (!size)
-        size = (size_t)sysconf(_SC_PAGESIZE);
-    return size;
 }
 
 int fiber_is_guard(const char *area, int count, const void *address)
 {
     size_t offset = (size_t)((uintptr_t)address - (uintptr_t)area);
-    return offset < (size_t)count * FIBER_STACK && offset % FIBER_STACK < page_size();
+    return offset < (size_t)count * FIBER_STACK && offset % FIBER_STACK < FIBER_GUARD;
 }
 
 #ifdef CPU_PORTABLE
@@ -48,8 +43,8 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
 {
     char *low = area + (size_t)i * FIBER_STACK;
     if (!f->base)
-        mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
-    f->base = low + page_size();
+        mprotect(low, FIBER_GUARD, PROT_NONE); /* a machine short of mappings runs without guards */
+    f->base = low + FIBER_GUARD;
     f->size = (size_t)(fiber_top(area, i) - (char *)f->base);
     f->body = body;
     f->started = 0;
@@ -86,7 +81,7 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
 {
     char *low = area + (size_t)i * FIBER_STACK;
     if (!f->stack)
-        mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
+        mprotect(low, FIBER_GUARD, PROT_NONE); /* a machine short of mappings runs without guards */
     void **top = (void **)fiber_top(area, i) - SAVED;
     memset(top, 0, SAVED * sizeof *top);
     top[ENTRY] = (void *)(uintptr_t)body;

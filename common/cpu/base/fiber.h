@@ -21,8 +21,12 @@ struct fiber {
         stack; /* the saved stack pointer (assembly path) or the first usable top (portable path) */
 };
 
-/* One area holds `count` stacks of FIBER_STACK bytes, each above a guard page. */
-enum { FIBER_STACK = 256 * 1024 };
+/* One area holds `count` stacks. Of the FIBER_STACK bytes of each the lowest FIBER_GUARD are
+ * inaccessible; as they are pages of 64 KiB for some machines, and as compilers count on so many
+ * (-fstack-clash-protection), no frame reaches over them. A CUDA thread has up to 512 KiB of local
+ * memory. The size is no power of two, as the tops of all stacks would then share one set of the
+ * CPU's address cache. */
+enum { FIBER_GUARD = 64 * 1024, FIBER_STACK = 11 * 64 * 1024 };
 
 /* Reserves address space; memory is used only as far as stacks grow. NULL if there is none. */
 char *fiber_area(int count);
@@ -37,7 +41,7 @@ static inline char *fiber_top(char *area, int i)
 /* The next switch to fiber i of the area enters body, which never returns. */
 void fiber_start(struct fiber *f, char *area, int i, void (*body)(void));
 
-/* True if the address lies in a guard page of an area of `count` stacks. */
+/* True if the address lies below a stack of an area of `count` stacks. */
 int fiber_is_guard(const char *area, int count, const void *address);
 
 /* Saves the present place in *from and continues at *to. */

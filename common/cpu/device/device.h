@@ -8,6 +8,8 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 #include "cpu/runtime.h"
 #include "base/error.h"
@@ -75,13 +77,17 @@ struct thread {
     const char *looked; /* and of __nanosleep, ", after loading ..."; NULL if unknown */
 };
 
-/* The watchdog's looks at a worker: the states of its registers, and how often in a row no state
- * was new. */
-enum { LOOK_STATES = 64 };
+/* The watchdog's looks at a worker: the states that its thread was in, and how often in a row no
+ * state was new. With an instrument also where in the code that was and how deep in the stack,
+ * which states have come again since the last new one, and whether a look is wanted. */
+enum { LOOK_STATES = 256 };
 struct looks {
     uint64_t state[LOOK_STATES];
-    int n;
-    atomic_int same, verdict;
+    uint8_t again[LOOK_STATES];
+    const void *from[LOOK_STATES], *frame[LOOK_STATES];
+    int n, left, skip, fresh; /* left: looks to take, the next one after `skip` blocks of code */
+    uint32_t random;
+    atomic_int same, verdict, wanted;
 };
 
 /* Lanes of a warp that have reached the same operation with the same mask. */
@@ -157,6 +163,7 @@ struct worker {
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
+    int wraps;                    /* addresses of shared memory have 32 bits: shared_wrapped */
     size_t shared_used, gaps;     /* bytes of variables; bytes before and between them */
     size_t dynamic;               /* start of dynamic shared memory; 0 until a thread uses it */
     sigjmp_buf escape;            /* out of a kernel that failed; used in the home */
@@ -180,6 +187,20 @@ struct worker {
     int variables;
     int bounds_threads, bounds_blocks; /* of __launch_bounds__; 0 without them */
     uint64_t blocks_begun;
+    /* For instruments: counts stores, and atomics but those that leave their place as it is; and
+     * the place of the last atomic, and what was there before it. */
+    uint64_t changes;
+    struct {
+        const volatile void *p;
+        unsigned char value[16];
+    } atomic;
+    /* The code at which a signal has come that stops the kernel, and the stack pointer there. */
+    uintptr_t signalled, signalled_stack;
+    /* The launch that has last made an illegal access which was passed over, how many it has made,
+     * and when it made the first one, in seconds. */
+    uint64_t illegal_in;
+    unsigned illegal;
+    time_t illegal_at;
     struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
 
@@ -188,6 +209,21 @@ extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 struct worker *worker_new(void);           /* makes this OS thread a worker */
 /* The worker after w for another block of this OS thread. Makes one if there is none. */
 struct worker *worker_beside(struct worker *w);
+
+/* On a GPU shared memory has addresses of 32 bits, so an index like ~i, which is unsigned, leads in
+ * front of its pointer. Returns where p leads then; p itself if it is no such address. Around the
+ * arena of a worker that wraps there is nothing, as far as WRAP_REACH: the greatest index, times
+ * the size of the greatest load. */
+#define WRAP_REACH ((uintptr_t)1 << 36)
+#ifndef CPU_SHARED
+static inline uintptr_t shared_wrapped(const struct worker *w, uintptr_t p)
+{
+    const uintptr_t offset = p - (uintptr_t)w->arena;
+    if (offset + WRAP_REACH >= 2 * WRAP_REACH || (uint32_t)offset >= ARENA || !w->wraps)
+        return p;
+    return (uintptr_t)w->arena + (uint32_t)offset;
+}
+#endif
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 extern const char *const op_names[]; /* by enum cpu_op */
@@ -201,10 +237,40 @@ void fault_stuck(struct worker *w, enum fault kind, const char *why) __attribute
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* makes signals that a kernel raises its faults */
 
+/* --- redirect.c ------------------------------------------------------------------------------- */
+/* The instruction at which a signal has come accesses `to` in place of p, once; `to` 0: memory in
+ * which all bits are set, and where stores are lost. False: this instruction, or this machine,
+ * cannot. p: the address that the signal reports, or redirect_address. */
+int redirect(void *context, uintptr_t p, uintptr_t to);
+void redirect_forget(void); /* the kernel is stopped */
+/* The address of an access that no memory can have, and that the CPU does not report; 0: it is
+ * another signal. */
+uintptr_t redirect_address(const void *context);
+uintptr_t redirect_code(const void *context);   /* where the signal has come; all bits: not known */
+uintptr_t redirect_stack(const void *context);  /* the stack pointer; 0: not known */
+uintptr_t redirect_caller(const void *context); /* the call that has led there, and no further */
+
 /* --- watchdog.c ------------------------------------------------------------------------------- */
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */
 void watchdog_begin(struct launch *l);
 void watchdog_end(void);
+/* For instruments, which call watchdog_block last of all at each basic block, so that the registers
+ * are the kernel's again: takes a look if one is wanted. */
+extern atomic_int watchdog_wants; /* workers of which looks are wanted */
+void watchdog_look(const void *from);
+/* The running thread is about to make an atomic: a wait for a lock is many that change nothing. */
+static inline void watchdog_atomic(struct worker *w, const volatile void *p, unsigned bytes)
+{
+    bytes = bytes < sizeof w->atomic.value ? bytes : sizeof w->atomic.value;
+    w->changes += p != w->atomic.p || memcmp((const void *)p, w->atomic.value, bytes) != 0;
+    w->atomic.p = p;
+    memcpy(w->atomic.value, (const void *)p, bytes);
+}
+static inline void watchdog_block(const void *from)
+{
+    if (__builtin_expect(atomic_load_explicit(&watchdog_wants, memory_order_relaxed) > 0, 0))
+        watchdog_look(from);
+}
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
 void block_run_all(struct worker *w); /* returns if no block is left or one has failed */

@@ -1,11 +1,13 @@
 /* Faults: errors that stop a kernel, and the line that reports them. */
 #include "device/device.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NAME(id, name) name,
 const char *const op_names[] = {CPU_OP_LIST(NAME)};
@@ -28,6 +30,7 @@ void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char
     int none = 0;
     if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
         report(w, text);
+    redirect_forget();
     siglongjmp(w->home->escape, 1);
 }
 
@@ -35,6 +38,23 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 {
     fault_stop(w, FAULT_SIGNAL, error, "thread (%u,%u,%u): %s", threadIdx.x, threadIdx.y,
                threadIdx.z, what);
+}
+
+/* With --check the kernel goes on after an illegal access, so that what comes then is judged too:
+ * a load gives bits that are all set, a store does nothing. Not for ever, as such bits may be the
+ * bound of a loop: so many accesses of a launch, and then the watchdog counts seconds. */
+static int pass_over(struct worker *w, uintptr_t p, void *context)
+{
+    enum { MOST = 1 << 17 };
+    if (w->illegal_in != w->launch->id) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        w->illegal_in = w->launch->id;
+        w->illegal_at = t.tv_sec;
+        w->illegal = 0;
+    }
+    const int can = ++w->illegal <= MOST && redirect(context, p, 0);
+    return TRACE_CHECK_OR(illegal(w, p, w->signalled, can), can);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -45,9 +65,18 @@ static void on_signal(int number, siginfo_t *info, void *context)
         TRACE_CHECK(dies());
         return;
     }
+    char what[100];
+    uintptr_t p = (uintptr_t)info->si_addr;
+    w->signalled = redirect_code(context);
+    w->signalled_stack = redirect_stack(context);
+    if (number == SIGSEGV && p == w->signalled) {
+        snprintf(what, sizeof what,
+                 "a call of the function at address 0x%" PRIxPTR ", where there is none", p);
+        w->signalled = redirect_caller(context);
+        fail_thread(w, cudaErrorIllegalAddress, what);
+    }
     if (number == SIGSEGV && TRACE_CHECK_OR(allow_misaligned(context), 0))
         return;
-    char what[100];
     if (number == SIGFPE)
         fail_thread(w, cudaErrorLaunchFailure, "integer division by zero");
     if (number == SIGILL)
@@ -60,12 +89,17 @@ static void on_signal(int number, siginfo_t *info, void *context)
 #endif
 #ifdef SI_KERNEL
     /* An x86 reports no address for a misaligned wide load or store, nor for an address that is
-     * not canonical. */
-    if (number == SIGSEGV && info->si_code == SI_KERNEL)
+     * not canonical, and the latter is a SIGBUS if it is in the register of stack frames. */
+    if (info->si_code == SI_KERNEL && !(p = redirect_address(context)))
         fail_thread(w, cudaErrorMisalignedAddress,
                     "illegal access: a misaligned address, or one that no memory has");
 #endif
-    snprintf(what, sizeof what, "illegal access at address %p", info->si_addr);
+    const uintptr_t wrapped = shared_wrapped(w, p);
+    if (wrapped != p && redirect(context, p, wrapped))
+        return;
+    if (CPU_TRACE == 2 && pass_over(w, p, context))
+        return;
+    snprintf(what, sizeof what, "illegal access at address 0x%" PRIxPTR, p);
     fail_thread(w, cudaErrorIllegalAddress, what);
 }
 

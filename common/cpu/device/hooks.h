@@ -138,8 +138,14 @@ int trace_release(struct worker *w, int warp);
  * those that sleep. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
+void trace_launch_refused(const struct cpu_kernel *kernel, const char *text); /* it will not run */
 void trace_dies(void);                     /* the program is about to die of a signal */
 int trace_allow_misaligned(void *context); /* true: the access can be made again */
+/* The code at `from` has made an illegal access at p; can: it can be passed over. False: it must
+ * not be. */
+int trace_illegal(struct worker *w, uintptr_t p, uintptr_t from, int can);
+/* Writes the place of a loop as "FILE:LINE". n return addresses from it, and its frames. */
+void trace_loop(const void *const *from, const void *const *frame, int n, char *text, size_t size);
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 
 /* Inline PTX. Lanes are those of the running thread's warp. `from` is the place in the kernel

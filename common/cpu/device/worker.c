@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 __thread struct worker *cpu_worker;
 __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
@@ -21,14 +22,41 @@ void cpu_launching(int begins)
     w->launching = begins;
 }
 
+/* Shared memory for a worker, with nothing around it: see shared_wrapped. Without such addresses,
+ * or where no instruction can be redirected, it is memory like any other. */
+static char *new_arena(int *wraps)
+{
+    void *p = NULL;
+    *wraps = 0;
+#if defined __linux__ && defined __x86_64__
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uintptr_t next, end;
+    enum { UNIT = 64 * 1024, BYTES = (ARENA + UNIT - 1) / UNIT * UNIT, MOST = 1 << 30 };
+    pthread_mutex_lock(&lock);
+    if (!end) {
+        const size_t all = 2 * WRAP_REACH + MOST;
+        char *base = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        end = 1;
+        if (base != MAP_FAILED) {
+            next = ((uintptr_t)base + WRAP_REACH + UNIT - 1) / UNIT * UNIT;
+            end = next + MOST - UNIT;
+        }
+    }
+    if (next + BYTES < end && mprotect((void *)next, BYTES, PROT_READ | PROT_WRITE) == 0) {
+        p = (void *)next;
+        next += BYTES + UNIT;
+        *wraps = 1;
+    }
+    pthread_mutex_unlock(&lock);
+#endif
+    return p || posix_memalign(&p, 2 * SHARED_ALIGN, ARENA) == 0 ? p : NULL;
+}
+
 static struct worker *new_at(struct worker *home)
 {
     struct worker *w = calloc(1, sizeof *w);
-    void *arena = NULL;
-    if (!w || posix_memalign(&arena, 2 * SHARED_ALIGN, ARENA) ||
-        !(w->stacks = fiber_area(MAX_THREADS)))
+    if (!w || !(w->arena = new_arena(&w->wraps)) || !(w->stacks = fiber_area(MAX_THREADS)))
         give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
-    w->arena = arena;
     w->home = home ? home : w;
     return w;
 }

@@ -143,8 +143,8 @@ block && /^  / {
 
 # Deaths of kernels, and the harness's messages about them.
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
-    died = /deadlock| waits? at |waits in vain/ ? "hang" : /misaligned|: need a multiple of/ ? "misaligned" : \
-        /illegal access|out of bounds|stack overflow|memory ends at/ ? "illegal" : "failed"
+    died = /deadlock| waits? at |waits in vain|does not leave the loop|spins in a loop/ ? "hang" : /misaligned|: need a multiple of/ ? "misaligned" : \
+        /illegal access|out of bounds|stack overflow|memory ends at|a call of the function at/ ? "illegal" : "failed"
     death[++n_deaths] = $0
     next
 }

@@ -24,6 +24,7 @@ static struct {
 void trace_launch(struct launch *l)
 {
     kernels_ran = 1;
+    stops_catch();
     read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
@@ -136,6 +137,8 @@ static __attribute__((cold, noinline)) void report(enum rule rule, struct access
     const struct object *o = a.is_shared ? shared_at(a.p) : a.object;
     if (rule == BOUNDS && a.p - region < region_used)
         o = object_near(a.p);
+    if (rule == BOUNDS || rule == FREED)
+        stops_expect(a.p, a.bytes);
     finding_add(rule, order.kernel, &side, 1, a.bytes, o, a.p, NULL);
 }
 
@@ -411,6 +414,8 @@ static __attribute__((cold, noinline)) void written_first(struct access a, int64
         }
 }
 
+static int64_t access_again(struct worker *w, struct access a, int whose, int step);
+
 /* Applies all rules to an access. Each 4 bytes of it are for another thread, beginning with `whose`
  * in steps, where the lanes of a warp read a row together. Returns the position of its shadow
  * cells, or a negative number when an address rule is broken. */
@@ -433,6 +438,9 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     a.object = o;
     a.is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || (p & (bytes - 1)) || (o && o->freed)) {
+        a.p = shared_wrapped(w, p);
+        if (a.p != p)
+            return access_again(w, a, whose, step);
         report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
         return FORBIDDEN;
     }
@@ -480,6 +488,12 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     return at;
 }
 
+static __attribute__((cold, noinline)) int64_t access_again(struct worker *w, struct access a,
+                                                            int whose, int step)
+{
+    return access_of(w, a, whose, step);
+}
+
 /* The usual access. Its six arguments stay in registers: a struct in memory slows
  * --check down. */
 static __attribute__((noinline)) int64_t access_seen(struct worker *w, int thread, enum kind kind,
@@ -521,6 +535,7 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;
+    w->changes += writes != 0;
     access_seen(w, (int)w->now, writes ? WRITE : READ, p, bytes, code_of(from));
     plain_store = 0;
 }
@@ -584,6 +599,7 @@ static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned byte
 {
     const struct object *o;
     access_seen(w, thread, ATOMIC, p, bytes, code);
+    watchdog_atomic(w, (const void *)p, bytes);
     int64_t at = locate(w, p, bytes, &o);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
@@ -638,6 +654,7 @@ void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
+    w->changes++;
     lane_seen(w, lane, WRITE, p, bytes);
 }
 
@@ -664,6 +681,7 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
+    w->changes++;
     const int64_t at = strong_seen(w, lane, WRITE, p, bytes);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
@@ -673,6 +691,7 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
  * 4r to 4r + 3; transposed, elements 2i and 2i + 1 to lanes 8i + r / 2 and 4 after it. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
 {
+    w->changes += what == TRACE_STMATRIX;
     for (int i = 0; i < 8 * n; i++) {
         const int r = i % 8, thread = thread_at(w, i);
         const struct access a = {.thread = thread,
@@ -708,6 +727,7 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
                        unsigned read, int around_l1)
 {
     const int thread = thread_at(w, lane);
+    w->changes++;
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
     copy_comes_later = 1;
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);

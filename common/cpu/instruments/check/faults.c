@@ -45,11 +45,13 @@ __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const s
     registers_report(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
 }
 
-/* Hooks of count alone: blocks of code, and what is computed. */
-
+/* Called at the head of each basic block (-fsanitize-coverage=trace-pc). */
 __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
+    watchdog_block(__builtin_return_address(0));
 }
+
+/* Hooks of count alone: what is computed. */
 
 void cpu_trace_special(int counter)
 {
@@ -196,8 +198,8 @@ void trace_callers(struct worker *w)
     symbols_free(places, n);
 }
 
-/* The rule that a fault of this kind breaks, or NO_RULE. Signals are left out: the access that
- * raised one has been checked before it was made. */
+/* The rule that a fault of this kind breaks, or NO_RULE: the access that raised a signal has been
+ * reported before it was made. */
 static enum rule rule_of(const struct worker *w, enum fault kind)
 {
     switch (kind) {
@@ -215,6 +217,7 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
     case FAULT_ADDRESS:
         return BOUNDS;
     case FAULT_SIGNAL:
+        return stops_expected() ? NO_RULE : STOPPED;
     case FAULT_TRAP:
     case FAULT_OPERAND:
     case FAULT_LAUNCH:
@@ -225,7 +228,36 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
             if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_MBARRIER)
                 return MBARRIER;
     }
-    return NO_RULE;
+    return STOPPED;
+}
+
+/* The line at which a signal has come. The runtime and the C library are built without lines: there
+ * it is that of a call, which is the first address on the stack that has one. 0: none is known. */
+static uint32_t signalled_at(const struct worker *w)
+{
+    enum { MOST = 64, WORDS = 512 };
+    uint32_t codes[MOST], found = 0;
+    struct place places[MOST];
+    int n = 0;
+    const uintptr_t program = (uintptr_t)__executable_start;
+    if (w->signalled - program < program_size())
+        codes[n++] = code_of((const char *)w->signalled + 1);
+    const uintptr_t offset = w->signalled_stack - (uintptr_t)w->stacks;
+    if (offset < (uintptr_t)MAX_THREADS * FIBER_STACK) {
+        const uintptr_t low =
+            offset % FIBER_STACK < FIBER_GUARD ? FIBER_GUARD : offset % FIBER_STACK;
+        const char *stack = w->stacks + offset / FIBER_STACK * FIBER_STACK;
+        const uintptr_t *p = (const uintptr_t *)(stack + (low + 7) / 8 * 8);
+        for (int i = 0; i < WORDS && (const char *)(p + i) < stack + FIBER_STACK && n < MOST; i++)
+            if (p[i] - program < program_size())
+                codes[n++] = code_of((const void *)p[i]);
+    }
+    if (n)
+        symbols_find(codes, n, places);
+    for (int i = n - 1; i >= 0; i--)
+        found = places[i].line ? codes[i] : found;
+    symbols_free(places, n);
+    return found;
 }
 
 void trace_fault(struct worker *w, enum fault kind, const char *text)
@@ -243,9 +275,16 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
         named_differs(now->mask, text);
         return;
     }
+    char placed[2200];
+    const char *what = kind == FAULT_SIGNAL && rule != NO_RULE ? strstr(text, "): ") : NULL;
+    if (what && (side.code = signalled_at(w))) {
+        snprintf(placed, sizeof placed, "at %%1: %s", what + 3);
+        text = placed;
+    }
     /* One thread has made the mistake, or all wait. */
     const int all = kind == FAULT_DEADLOCK || kind == FAULT_WAIT || kind == FAULT_DIVERGENCE;
-    if (!all && (now->op == CPU_PTX || now->op == CPU_MBARRIER))
+    if (!all && kind != FAULT_SIGNAL && kind != FAULT_TRAP &&
+        (now->op == CPU_PTX || now->op == CPU_MBARRIER))
         side.code = statement[w->now];
     for (int i = w->size - 1; i >= 0 && all; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 &&
@@ -324,6 +363,7 @@ void trace_fewer(struct worker *w)
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:
  * the innermost frame whose file and line are known, as the runtime is built without lines. */
+static int refused; /* the call is a launch that has been reported */
 static void note_failed_call(cudaError_t error, int work)
 {
     enum { DEPTH = 12, CALLS = 64 };
@@ -333,8 +373,10 @@ static void note_failed_call(cudaError_t error, int work)
     } reported[CALLS];
     static int n;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (cpu_in_kernel())
-        return; /* a block keeps its errors to itself */
+    if (cpu_in_kernel() || refused) { /* a block keeps its errors to itself */
+        refused = 0;
+        return;
+    }
     void *frames[DEPTH] = {NULL};
     uint32_t codes[DEPTH];
     struct place places[DEPTH];
@@ -362,6 +404,27 @@ static void note_failed_call(cudaError_t error, int work)
     pthread_mutex_unlock(&lock);
 }
 
+/* Once for each place: programs launch in loops. */
+void trace_launch_refused(const struct cpu_kernel *kernel, const char *text)
+{
+    enum { PLACES = 64 };
+    static struct {
+        const char *file;
+        int line;
+    } reported[PLACES];
+    static int n;
+    const struct side none = {.code = 0};
+    refused = 1;
+    for (int i = 0; i < n; i++)
+        if (reported[i].file == kernel->file && reported[i].line == kernel->line)
+            return;
+    if (n == PLACES)
+        return;
+    reported[n].file = kernel->file;
+    reported[n++].line = kernel->line;
+    finding_add(FAILED_WORK, NULL, &none, 1, 0, NULL, 0, text);
+}
+
 static void __attribute__((constructor)) at_start(void)
 {
     call_failed = note_failed_call;
@@ -373,17 +436,6 @@ void trace_reset(void)
     ranges_end();
     if (memory_leaks())
         handles_leak();
-}
-
-/* The program may hold locks that this needs: it gets some seconds and no more. */
-void trace_dies(void)
-{
-    enum { SECONDS = 30 };
-    signal(SIGALRM, SIG_DFL);
-    alarm(SECONDS);
-    ranges_end();
-    findings_report();
-    alarm(0);
 }
 
 static void __attribute__((destructor)) at_end(void)

@@ -102,14 +102,15 @@ static void take(struct worker *w, int first, struct lanes *l, unsigned mask, ui
                 others |= m & -m;
                 continue;
             }
-            p[n] = ADDRESS(mine);
+            p[n] = shared_wrapped(w, ADDRESS(mine));
             low = p[n] < low ? p[n] : low;
             high = p[n] > high ? p[n] : high;
             lane[n++] = (unsigned char)i;
         }
         if (where >> 52 != LOOPS && (space = space_of(w, low, high)) < 0) {
             int all = n;
-            space = space_of(w, ADDRESS(where), ADDRESS(where));
+            const uintptr_t at = shared_wrapped(w, ADDRESS(where));
+            space = space_of(w, at, at);
             for (int i = n = 0; i < all; i++)
                 if (space_of(w, p[i], p[i]) != space)
                     others |= 1u << lane[i];

@@ -60,6 +60,7 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
         return;
     uint64_t order = order_of(w, from, frame);
     w->trace->last[w->now] = order;
+    w->changes += writes == WRITES;
     note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
 }
 
@@ -75,6 +76,7 @@ static void statement_note(struct worker *w, uintptr_t p, unsigned bytes, enum w
 {
     uint64_t order = w->trace->statement[w->now];
     w->trace->last[w->now] = order;
+    w->changes += what != READS && what != ATOMIC;
     note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)what << 52, order);
 }
 
@@ -121,6 +123,7 @@ static void elements(struct worker *w, uintptr_t p, unsigned n)
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
     elements(w, p, parts);
+    watchdog_atomic(w, (const void *)p, bytes);
     statement_note(w, p, bytes, ATOMIC);
 }
 
@@ -161,6 +164,7 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
     s->bytes += (uint64_t)n * 8 * 16;
     s->passes += (uint64_t)all;
     s->conflicts += (uint64_t)(all - n);
+    w->changes += what == TRACE_STMATRIX;
 }
 
 void trace_mma(struct worker *w, uint64_t flops)
@@ -202,6 +206,7 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
     w->trace->last[w->now] = order;
     if ((uint32_t)order <= (uint32_t)last)
         note(w, (uint64_t)LOOPS << 52, last);
+    watchdog_block(__builtin_return_address(0));
 }
 
 /* Reports by the code of kernels. */
@@ -212,6 +217,7 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
     if (!w || !w->running)
         return;
     elements(w, (uintptr_t)p, 1);
+    watchdog_atomic(w, p, (unsigned)bytes);
     seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0), CALLERS_DEPTH);
 }
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "base/error.h"
+#include "device/hooks.h"
 #include "instruments/front/symbols.h"
 
 #include <stdio.h>
@@ -94,9 +95,9 @@ static void unknown(struct place *place)
 
 /* addr2line prints each address with its number, then a line "FILE:LINE" per inlined call, the
  * innermost first. */
-static void find(const char *program, const uint32_t *codes, int n, struct place *places)
+static FILE *ask(const char *program, const uint32_t *codes, int n)
 {
-    char *command = NULL, line[4200];
+    char *command = NULL;
     size_t size;
     FILE *text = need_memory(open_memstream(&command, &size), "a command");
     fprintf(text, "addr2line -a -i -e '%s'", program);
@@ -106,6 +107,14 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
     if (fclose(text) != 0)
         need_memory(NULL, "a command");
     FILE *answer = popen(command, "r");
+    free(command);
+    return answer;
+}
+
+static void find(const char *program, const uint32_t *codes, int n, struct place *places)
+{
+    char line[4200];
+    FILE *answer = ask(program, codes, n);
     int at = -1;
     for (int i = 0; i < n; i++)
         unknown(&places[i]);
@@ -132,7 +141,44 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
     }
     if (answer)
         pclose(answer);
-    free(command);
+}
+
+/* The inlined calls of one code, the outermost first. */
+enum { CALLS = 16 };
+struct chain {
+    int n;
+    char *file[CALLS];
+    int line[CALLS];
+};
+
+static void add_line(struct chain *c, char *line)
+{
+    char *colon = strrchr(line, ':');
+    if (c->n == CALLS || !colon || *line == '?' || !atoi(colon + 1))
+        return;
+    *colon = '\0';
+    if (strstr(line, "common/cpu/include/") || strncmp(line, "/usr/", 5) == 0)
+        return;
+    memmove(c->file + 1, c->file, (size_t)c->n * sizeof *c->file);
+    memmove(c->line + 1, c->line, (size_t)c->n * sizeof *c->line);
+    c->file[0] = shortened(line);
+    c->line[0] = atoi(colon + 1);
+    c->n++;
+}
+
+/* Whether all chains have a call at that depth, in one file; *line: the least line; *same: there is
+ * no other. */
+static int one_file(const struct chain *c, int n, int depth, int *line, int *same)
+{
+    *line = c[0].line[depth];
+    *same = 1;
+    for (int i = 0; i < n; i++) {
+        if (c[i].n <= depth || strcmp(c[i].file[depth], c[0].file[depth]) != 0)
+            return 0;
+        *same &= c[i].line[depth] == c[0].line[depth];
+        *line = c[i].line[depth] < *line ? c[i].line[depth] : *line;
+    }
+    return 1;
 }
 
 /* The path of the program, or NULL if a shell cannot take it. */
@@ -192,4 +238,51 @@ void symbols_find(const uint32_t *codes, int n, struct place *places)
         unknown(&places[i]);
     for (int i = 0; i < n && program; i += AT_ONCE)
         find(program, codes + i, n - i < AT_ONCE ? n - i : AT_ONCE, places + i);
+}
+
+void symbols_loop(const uint32_t *codes, int n, char *text, size_t size)
+{
+    const char *program = program_path();
+    char line[4200];
+    struct chain *chains =
+        need_memory(calloc((size_t)n + 1, sizeof *chains), "the place of a loop");
+    FILE *answer = program && n && n < AT_ONCE ? ask(program, codes, n) : NULL;
+    for (int at = -1; answer && fgets(line, sizeof line, answer);)
+        if (strncmp(line, "0x", 2) == 0)
+            at += at < n - 1;
+        else if (at >= 0)
+            add_line(&chains[at], line);
+    if (answer)
+        pclose(answer);
+    int depth = 0, least = 0, same = 1, known = 0;
+    for (int i = 0; i < n; i++) /* a block that the compiler has made may have no line */
+        if (chains[i].n)
+            chains[known++] = chains[i];
+    snprintf(text, size, "?:0");
+    for (; known && same && one_file(chains, known, depth, &least, &same); depth++)
+        snprintf(text, size, "%s:%d", chains[0].file[depth], least);
+    const size_t length = strlen(text);
+    if (depth > 1) /* a loop of one block may as well be there */
+        snprintf(text + length, size - length, " (called at %s:%d)", chains[0].file[depth - 2],
+                 chains[0].line[depth - 2]);
+    for (int i = 0; i < known; i++)
+        for (int k = 0; k < chains[i].n; k++)
+            free(chains[i].file[k]);
+    free(chains);
+}
+
+/* Of a function that is called in the loop the lines say nothing: only the outermost function
+ * counts. */
+void trace_loop(const void *const *from, const void *const *frame, int n, char *text, size_t size)
+{
+    uint32_t *codes = need_memory(calloc((size_t)n + 1, sizeof *codes), "the place of a loop");
+    const void *outermost = NULL;
+    int used = 0;
+    for (int i = 0; i < n; i++)
+        outermost = (uintptr_t)frame[i] > (uintptr_t)outermost ? frame[i] : outermost;
+    for (int i = 0; i < n; i++)
+        if (frame[i] == outermost)
+            codes[used++] = code_of(from[i]);
+    symbols_loop(codes, used, text, size);
+    free(codes);
 }

@@ -47,6 +47,9 @@ void symbols_statement(uint32_t code);
 /* Finds places[i] of codes[i]: among inlined calls, the innermost that is not in a header of
  * this backend. One run of addr2line (binutils, which g++ needs too) finds all places. */
 void symbols_find(const uint32_t *codes, int n, struct place *places);
+/* Writes "FILE:LINE" of the loop that n codes lie in, or "?:0": the least line of the innermost
+ * function, inlined or not, in which all of them lie or from which all are called. */
+void symbols_loop(const uint32_t *codes, int n, char *text, size_t size);
 void symbols_free(struct place *places, int n); /* frees their strings */
 /* Writes the calls that a place has, as "called at FILE:LINE, from FILE:LINE", the second where a
  * reader looks; or nothing. Returns how long that is, as snprintf does. */

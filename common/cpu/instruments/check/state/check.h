@@ -77,10 +77,13 @@ void finding_waited(int finding, uint32_t wait, int left, const struct object *s
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 /* "thread (1,0,0)": the number i of a grid or block of that shape. */
 void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n);
-extern int kernels_ran;        /* or there was nothing to find */
-int findings_report(void);     /* reports what is left, and returns how many findings */
-void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
-int findings_print(FILE *out); /* these two: cpu/trace.h */
+/* A finding is being added; the signal that came then, and is to come again. */
+extern volatile int findings_change, findings_signal;
+extern int findings_interrupted; /* the last line says so */
+extern int kernels_ran;          /* or there was nothing to find */
+int findings_report(void);       /* reports what is left, and returns how many findings */
+void findings_end(void);         /* reports what is left; the program ends with 1 if there is any */
+int findings_print(FILE *out);   /* these two: cpu/trace.h */
 int findings_of(const char *class_name);
 int is_finding(const char *class_name); /* 0: a warning */
 
@@ -418,6 +421,14 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 /* --- check.c ---------------------------------------------------------------------------------- */
 
 void sums_in_order(int asked); /* cpu/trace.h */
+
+/* --- stops.c ---------------------------------------------------------------------------------- */
+
+/* An access is reported that may raise a signal when it is made. Whether the signal that stops the
+ * kernel is one of those. */
+void stops_expect(uintptr_t p, unsigned bytes);
+int stops_expected(void);
+void stops_catch(void); /* from now on a program that is interrupted tells what was found */
 
 /* --- check.c, for faults.c -------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 
 #include "cpu/trace.h"
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ struct finding {
     char *text;
     uint64_t times;
 };
-int kernels_ran;
+int kernels_ran, findings_interrupted;
+volatile int findings_change, findings_signal;
 static struct finding *findings;
 static int n_findings, of_rule[RULES], printed_by_host;
 static int counted[RULES]; /* of these, those that are findings */
@@ -61,8 +63,8 @@ static void *kept(void *p)
     return need_memory(p, "the findings of check");
 }
 
-int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
-                unsigned bytes, const struct object *object, uintptr_t p, const char *text)
+static int add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+               unsigned bytes, const struct object *object, uintptr_t p, const char *text)
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
@@ -91,6 +93,17 @@ int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct si
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
     return n_findings - 1;
+}
+
+int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                unsigned bytes, const struct object *object, uintptr_t p, const char *text)
+{
+    findings_change = 1;
+    const int i = add(rule, kernel, sides, n, bytes, object, p, text);
+    findings_change = 0;
+    if (findings_signal)
+        raise(findings_signal);
+    return i;
 }
 
 void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p)
@@ -237,7 +250,7 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
 {
     for (const char *p = f->text; *p; p++) {
         int i = p[0] == '%' ? p[1] - '1' : -1;
-        if (i < 0 || i > 1) {
+        if (i < 0 || i > 1 || !f->side[i].code) { /* without code: the condition of an assert */
             fputc(*p, out);
             continue;
         }
@@ -276,6 +289,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         fprintf(out, ": %u bytes, the first of them ", f->bytes);
         put_where(out, f, &place[2]);
         fprintf(out, ", %s", rules[f->rule].end);
+    } else if (f->rule == FAILED_WORK && !f->side[0].code) {
+        fputs(f->text, out); /* a launch, which names its place */
     } else if (f->rule == FAILED_CALL || f->rule == FAILED_WORK) {
         fprintf(out, "the call at %s:%d %s", place[0].file, place[0].line, f->text);
     } else if (f->text) {
@@ -467,8 +482,10 @@ int findings_of(const char *rule)
 int findings_report(void)
 {
     int silent = printed_by_host;
+    findings_change = 1; /* a signal comes again when all lines are there */
     int n = findings_print(stderr), broken = 0;
     char more[40] = "";
+    const char *end = findings_interrupted ? "; the program was interrupted" : "";
     if (warnings)
         snprintf(more, sizeof more, "%s %d warning%s", n ? ";" : ",", warnings, plural(warnings));
     for (int i = 0; i < RULES; i++)
@@ -480,10 +497,15 @@ int findings_report(void)
         for (int i = 0, put = 0; i < RULES; i++)
             if (counted[i])
                 fprintf(stderr, "%s%s", put++ ? ", " : ": ", rules[i].name);
-        fprintf(stderr, "%s\n", more);
-    } else if (!silent || warnings)
-        fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
+        fprintf(stderr, "%s%s\n", more, end);
+    } else if (!silent || warnings || findings_interrupted)
+        fprintf(stderr, "check: no %s%s%s\n", kernels_ran ? "findings" : "kernel ran", more, end);
     fflush(NULL);
+    findings_change = 0;
+    if (findings_signal && !findings_interrupted) {
+        signal(findings_signal, SIG_DFL);
+        raise(findings_signal);
+    }
     return n;
 }
 

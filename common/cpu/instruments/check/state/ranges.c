@@ -123,7 +123,8 @@ static void report_host_read(void)
 
 void ranges_end(void)
 {
-    pthread_mutex_lock(&lock);
+    if (pthread_mutex_trylock(&lock) != 0)
+        return; /* a signal ends the program within one of these functions */
     report_host_read();
     pthread_mutex_unlock(&lock);
 }

@@ -89,6 +89,8 @@ RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variabl
      .end = "which nvcc refuses: need a parameter, __device__ or __constant__")
 RULE(FAILED_WORK, "failed work", ALWAYS,
      "A launch, a copy or a memset has returned an error, so its work was not done.")
+RULE(STOPPED, "stopped kernel", ALWAYS,
+     "A kernel is stopped before its end, for a reason that no other rule has.")
 RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")
