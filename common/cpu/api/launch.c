@@ -148,6 +148,11 @@ static cudaError_t check(const struct cpu_kernel *k)
     return cudaErrorInvalidValue;
 }
 
+void cpu_keep(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
 void cpu_know_kernel(const struct cpu_prototype *prototype)
 {
     pthread_mutex_lock(&table);

@@ -43,6 +43,8 @@ struct cpu_prototype {
 void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
+/* Copies the bytes of a kernel's parameter. No instrument sees it. */
+void cpu_keep(void *to, const void *from, size_t bytes);
 int cpu_in_kernel(void);           /* true if a kernel calls, and not the host */
 void cpu_launching(int begins);    /* a kernel begins or ends a launch: not its own work */
 size_t cpu_any_size(size_t bytes); /* returns bytes; the compiler cannot know the value */
