@@ -151,6 +151,7 @@ for my $f (@faults) {
 # --- What is no fault, or a milder one -----------------------------------------------------------
 my $leak = qr/leak: 24 bytes, allocated at \S+:26, are never freed/;
 my $same = qr/same value written: write at \S+:83 .* and write at \S+:83 .*/;
+my $ended = qr/barrier divergence: lane [4-7] reads lane \d+, which has ended, in __shfl_down_sync at \S+:114: .* stores at \S+:114 by thread \(3[6-9],0,0\); .* \(4 times\)/;
 my $fewer = qr/fewer threads: 40 of the block's 64 threads come to the barrier at \S+:104, .* kernel leave/;
 my @judged = (
     ["memory of kernels, by new and delete", "list", 0],
@@ -174,7 +175,11 @@ my @judged = (
     ["before a vote", "leave-2", 0],
     ["before a shuffle that reads a lane which is there", "leave-3", 0],
     ["before a barrier of those that are left", "leave-5", 0],
-    ["before a shuffle that reads them", "leave-4", 1, qr/barrier divergence: .*wait at __shfl_down_sync.*/],
+    ["before a shuffle that reads them", "leave-4", 1, $ended],
+    ["and nobody stores what comes of it", "leave-7", 0, qr/undefined shuffle: lane 4 reads lane 8, which has ended, in __shfl_down_sync at \S+:115: the value is undefined, .*/],
+    ["a sum of half a warp, the other half out of the mask", "half-0", 0, qr/undefined shuffle: lane 8 reads lane 16, which mask 0x0000ffff leaves out, in __shfl_down_sync at \S+:129: .*/],
+    ["or ended, and lane 0 tells the others", "half-1", 0, qr/undefined shuffle: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .*/],
+    ["and the sum goes down to a lane that stores", "half-2", 1, qr/barrier divergence: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .* stores at \S+:132 by thread .*/],
 );
 my %built = run("$cudacc -g1 ../cpu/judged.cu -o $dir/judged");
 is("$built{code} $built{err}", "0 ", "judged.cu compiles");

@@ -133,6 +133,36 @@ void test_barriers()
         CHECK(r[i] == 671010);
 }
 
+/* A shuffle that reads a lane which the mask leaves out, which has ended or which the block lacks
+ * gets all ones, and nobody waits. */
+template <class T>
+__global__ void undefined(T *out)
+{
+    const int t = threadIdx.x, lane = t % 32;
+    const unsigned half = lane < 16 ? 0xffff : 0xffff0000;
+    out[t] = __shfl_down_sync(t < 32 ? half : FULL, (T)t, 4); // the block has 72 threads
+    if (lane >= 6)
+        return;
+    out[72 + t] = __shfl_down_sync(FULL, (T)t, 4);
+}
+
+template <class T>
+void test_undefined()
+{
+    Buffer<T> out(2 * 72);
+    undefined<<<1, 72>>>(out.p);
+    std::vector<T> r = out.read();
+    T ones;
+    memset(&ones, 0xff, sizeof ones);
+    for (int t = 0; t < 72; t++) {
+        const int lane = t % 32, width = t < 32 ? 16 : t < 64 ? 32 : 8, inside = lane + 4 < 32;
+        const T of_mask = lane % width + 4 < width ? t + 4 : inside ? ones : t;
+        CHECK(memcmp(&r[t], &of_mask, sizeof(T)) == 0);
+        const T of_live = lane < 2 ? t + 4 : ones;
+        CHECK(lane >= 6 || memcmp(&r[72 + t], &of_live, sizeof(T)) == 0);
+    }
+}
+
 /* A short last warp: its missing lanes are not waited for. */
 __global__ void short_warp(int *out)
 {
@@ -564,6 +594,8 @@ int main()
     test_shuffles<double>();
     test_votes();
     test_barriers();
+    test_undefined<int>();
+    test_undefined<double>();
     test_short_warp();
     test_named();
     test_atomics();

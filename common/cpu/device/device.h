@@ -61,7 +61,8 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source;                  /* the lane that a shuffle reads */
+    int source;                  /* the lane that a shuffle reads, */
+    unsigned asked;              /* its mask, with lanes that the block lacks, */
     const void *from;            /* and where it is called; check compares runs by it */
     unsigned carry;              /* of add.cc and the like */
     const void *what;            /* of CPU_PTX: the instruction, */

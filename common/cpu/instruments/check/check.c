@@ -95,6 +95,7 @@ void trace_block(struct worker *w, uint64_t place)
     order_block(place);
     mbarriers_forget();
     clocks_block(w);
+    shuffles_block();
     memory_block(w);
     if (events_wanted)
         events_block(place);
@@ -431,6 +432,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
                       copy_comes_later ? EVENT_UNKNOWN
                       : in_pieces      ? EVENT_WITH_LAST
                                        : EVENT_NEXT);
+    if (undefined_lanes && a.kind != READ)
+        shuffles_stored(a.thread, a.code);
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
     if (a.kind != WRITE && have != all && o && o->host) {

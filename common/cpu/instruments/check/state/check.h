@@ -283,6 +283,13 @@ void named_opens(const struct worker *w, int barrier); /* the running thread ope
 void named_differs(unsigned barrier, const char *text);
 void named_forget(void); /* a block begins */
 
+/* --- shuffles.c: shuffles that read a lane which does not take part --------------------------- */
+
+extern int undefined_lanes; /* of the block: how many hold what came of one */
+void shuffles_block(void);
+void shuffles_warp(const struct worker *w, int warp, unsigned arrived);
+void shuffles_stored(int thread, uint32_t code); /* the thread is about to store or to change */
+
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 
 extern int pending_copies;

@@ -87,6 +87,8 @@ RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variabl
      .end = "which nvcc refuses: need a parameter, __device__ or __constant__")
 RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
+RULE(UNDEFINED_SHUFFLE, "undefined shuffle", NEVER,
+     "A shuffle reads a lane that does not take part in it, so its value is undefined.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")
 RULE(LEAK, "leak", LEAKS,
      "Memory is never freed, or a stream, an event, a graph or a texture is never destroyed.")
