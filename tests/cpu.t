@@ -55,6 +55,10 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
         for qw(bad-sums bad-block bad-warp);
 }
+{
+    my ($out, $rc) = output("CUDACPU_ALIGN=1 $dir/semantics-$cxx[0] 2>/dev/null");
+    ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "dynamic shared memory as aligned as declared") or diag($out);
+}
 # Kernels that launch kernels: too deep, below a kernel that is stopped, and as the instruments see them.
 {
     my ($out) = output("$dir/children-$cxx[0]");

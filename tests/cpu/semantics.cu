@@ -327,8 +327,8 @@ void test_places()
         CHECK(r[i] == i / 24 * 100000 + i % 24 * 1000 + 73);
 }
 
-/* Dynamic shared memory is as aligned as declared and no more, whether a variable comes before it
- * or not, and shares no byte with one. */
+/* Where a kernel has variables too, whether they come before it or not, dynamic shared memory is as
+ * aligned as declared and no more, and shares no byte with one. */
 template <int ALIGN, bool AFTER>
 __global__ void aligned(int *out)
 {
@@ -354,14 +354,39 @@ struct alignas(64) Line {
 __global__ void aligned_type(int *out)
 {
     extern __shared__ Line lines[];
-    out[threadIdx.x] = (size_t)lines % 128 == 64;
+    __shared__ int behind;
+    behind = 1;
+    out[threadIdx.x] = (size_t)lines % 128 == 64 && behind;
+}
+
+/* Alone, it begins at a multiple of 1024, unless CUDACPU_ALIGN=1. */
+extern __shared__ float first_of_all[];
+__global__ void aligned_alone(int *out)
+{
+    extern __shared__ float first[];
+    out[threadIdx.x] = (size_t)first % 1024 == 0 && first == first_of_all;
+}
+
+/* A variable of a function that is called is known from the second launch on. */
+__device__ int in_variable(int v)
+{
+    __shared__ int before[2];
+    before[threadIdx.x] = v;
+    return before[threadIdx.x];
+}
+__global__ void aligned_again(int *out, int at)
+{
+    extern __shared__ __align__(32) float first[];
+    out[threadIdx.x] = in_variable((size_t)first % 1024 == at);
 }
 
 __global__ void aligned_twice(int *out)
 {
     extern __shared__ float first[];
+    __shared__ int behind;
+    behind = 1;
     extern __shared__ __align__(128) char second[];
-    out[0] = (void *)first == (void *)second;
+    out[0] = (void *)first == (void *)second && behind;
 }
 
 __global__ void aligned_too_much(int *out)
@@ -372,15 +397,28 @@ __global__ void aligned_too_much(int *out)
 
 void test_alignment()
 {
-    void (*const kernels[])(int *) = {aligned<1, false>,    aligned<16, false>, aligned<128, false>,
-                                      aligned<1024, false>, aligned<8, true>,   aligned<256, true>,
-                                      aligned<1024, true>,  aligned_type};
+    void (*const kernels[])(int *) = {aligned<1, false>,
+                                      aligned<16, false>,
+                                      aligned<128, false>,
+                                      aligned<1024, false>,
+                                      aligned<8, true>,
+                                      aligned<256, true>,
+                                      aligned<1024, true>,
+                                      aligned_type,
+                                      getenv("CUDACPU_ALIGN") ? aligned_type : aligned_alone};
     for (auto kernel : kernels) {
         Buffer<int> out(2);
         kernel<<<3, 2, 64>>>(out.p);
         CHECK_ERROR(cudaGetLastError(), cudaSuccess);
         for (int right : out.read())
             CHECK(right == 1);
+    }
+    static bool known = getenv("CUDACPU_ALIGN") != nullptr;
+    for (int i = 0; i < 3; i++) {
+        Buffer<int> out(2);
+        aligned_again<<<1, 2, 64>>>(out.p, known ? 32 : 0);
+        known = true;
+        CHECK(out.read()[0] == 1 && out.read()[1] == 1);
     }
     /* All of a block's memory is there, wherever it begins. */
     cudaFuncSetAttribute(aligned<1024, false>, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -64,6 +64,7 @@ static cudaError_t run_kernel(void *state)
     pthread_mutex_lock(&table);
     struct function *f = find_function(k->function);
     l.shared_limit = f->dynamic_limit ? (size_t)capability().shared_a_block : SHARED_DEFAULT;
+    l.static_before = k->function ? f->static_shared : 0; /* those without one have one entry */
     pthread_mutex_unlock(&table);
     l.run = blocks_to_run(l.blocks);
     l.multiprocessors = worker_count();

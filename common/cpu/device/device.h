@@ -37,9 +37,10 @@ struct launch {
     uint64_t id;          /* counts launches from 1 */
     uint64_t blocks, run; /* run: how many of the blocks run */
     size_t shared_limit;
-    int multiprocessors; /* of the device */
-    enum order order;    /* of threads */
-    int last_first;      /* blocks in reverse order, threads in forward order */
+    size_t static_before; /* bytes of static variables in earlier launches of the kernel */
+    int multiprocessors;  /* of the device */
+    enum order order;     /* of threads */
+    int last_first;       /* blocks in reverse order, threads in forward order */
     uint64_t seed;
     uint64_t stagger_us; /* the longest pause of a block, in random order */
     atomic_ullong next;
@@ -255,7 +256,9 @@ void warp_four_together(struct worker *w, enum cpu_op op, const void *what, cons
 /* --- capability.c ----------------------------------------------------------------------------- */
 struct capability {
     int arch;                                      /* 900: compute capability 9.0 */
+    int specific;                                  /* to this device: 9.0a */
     int shared_a_block;                            /* bytes, for a kernel that has opted in */
+    int static_a_block;                            /* bytes of static variables */
     int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
 };
 struct capability capability(void); /* the device's */

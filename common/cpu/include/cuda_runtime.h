@@ -366,11 +366,11 @@ inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
         cpu_shared(&slot, sizeof(T), align > natural ? align : natural, file, line))));
 }
 template <class T>
-inline T &cpu_place_dynamic(size_t align, CPU_PLACE)
+inline T &cpu_place_dynamic(size_t align, int has_static, CPU_PLACE)
 {
     size_t natural = alignof(std::remove_all_extents_t<T>);
     return *reinterpret_cast<T *>(
-        cpu_dynamic_shared(align > natural ? align : natural, file, line));
+        cpu_dynamic_shared(align > natural ? align : natural, has_static, file, line));
 }
 
 /* The rewriter's replacement for launches. Arguments become the kernel's parameters at the launch,

@@ -24,6 +24,7 @@
 struct pass {
     int depth, parens; /* braces and parentheses that are open */
     int device_depth;  /* the depth around the function of the device that it is in; -1: in none */
+    int device_body;   /* the { of that function */
     int device_from;   /* the first __global__ or __device__ of a declaration; -1: there was none */
     char *bounds;      /* of the kernel that begins: (n, m) */
     int as_calls;
@@ -34,6 +35,7 @@ static void open_brace(struct pass *p, int i)
     if (p->device_from >= 0) {
         if (p->device_depth < 0) {
             p->device_depth = p->depth;
+            p->device_body = i;
             if (!p->as_calls)
                 place_shared(p->device_from, i);
         }
@@ -65,7 +67,7 @@ static int qualifier(struct pass *p, int i)
         return end;
     }
     if (is(i, "__shared__"))
-        return shared_variables(i, p->device_depth >= 0, p->as_calls);
+        return shared_variables(i, p->device_depth >= 0 ? p->device_body : -1, p->as_calls);
     if (is(i, "__noinline__") && !is_any(i - 1, "( ,")) {
         replace(i, i, "__attribute__((noinline))");
         return i;

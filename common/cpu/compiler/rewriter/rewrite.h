@@ -159,8 +159,9 @@ void kernel_pointer(int i);
 
 /* --- shared.c --------------------------------------------------------------------------------- */
 
-/* Rewrites the declaration whose __shared__ is at `at`. Returns its last token. */
-int shared_variables(int at, int in_device, int as_calls);
+/* Rewrites the declaration whose __shared__ is at `at`, in the function of the device whose body
+ * opens at `body`; -1: in none. Returns its last token. */
+int shared_variables(int at, int body, int as_calls);
 /* A function of the device begins at `from` and has its body at `open`: adds references to the
  * shared variables at file scope that it names. */
 void place_shared(int from, int open);

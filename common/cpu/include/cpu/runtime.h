@@ -60,10 +60,13 @@ struct cpu_slot {
     const char *name;
 };
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
-void *cpu_dynamic_shared(size_t align, const char *file, int line);
+/* has_static: the function that declares it has static variables as well. */
+void *cpu_dynamic_shared(size_t align, int has_static, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
-int cpu_compiled_for(int arch); /* sets the device's compute capability from here on: 800 is 8.0 */
+/* Sets the device's compute capability from here on: 800 is 8.0. specific: that of sm_90a and the
+ * like, whose programs run on no other. */
+int cpu_compiled_for(int arch, int specific);
 
 /* Reasons for a thread to wait, and their names in reports. */
 #define CPU_OP_LIST(X)                                                                             \
