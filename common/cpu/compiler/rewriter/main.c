@@ -25,6 +25,7 @@ struct pass {
     int depth, parens; /* braces and parentheses that are open */
     int device_depth;  /* the depth around the function of the device that it is in; -1: in none */
     int device_body;   /* the { of that function */
+    int in_kernel;     /* which is a kernel, and no template */
     int device_from;   /* the first __global__ or __device__ of a declaration; -1: there was none */
     char *bounds;      /* of the kernel that begins: (n, m) */
     int as_calls;
@@ -36,6 +37,10 @@ static void open_brace(struct pass *p, int i)
         if (p->device_depth < 0) {
             p->device_depth = p->depth;
             p->device_body = i;
+            p->in_kernel = 0;
+            for (int k = p->device_from; k < i; k++)
+                p->in_kernel |= is(k, "__global__");
+            p->in_kernel &= !is(statement_start(p->device_from), "template");
             if (!p->as_calls)
                 place_shared(p->device_from, i);
         }
@@ -102,7 +107,7 @@ static void rewrite(const char *text, int as_calls, int traced)
         } else if ((last = qualifier(&p, i)) >= 0) {
             i = last;
         } else if (in_device && is_any(i, "asm __asm__ __asm")) {
-            i = inline_ptx(i);
+            i = inline_ptx(i, p.in_kernel ? p.device_body : -1);
         } else if (in_device && is(i, "clock") && is(i + 2, ")") && call_of_c(i) >= 0) {
             replace(call_of_c(i), i, "::cpu_device_clock");
         } else if (is_any(i, "cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelEx")) {

@@ -168,8 +168,9 @@ void place_shared(int from, int open);
 
 /* --- asm.c ------------------------------------------------------------------------------------ */
 
-/* Rewrites the asm statement at i. Returns its last token. */
-int inline_ptx(int i);
+/* Rewrites the asm statement at i, in a kernel that is no template and has its body at `kernel`; -1:
+ * in another function of the device. Returns its last token. */
+int inline_ptx(int i, int kernel);
 
 /* --- instruments.c ---------------------------------------------------------------------------- */
 
