@@ -962,6 +962,31 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 {
     return a = (A)(a / cpu_divide() / b.b);
 }
+#if CPU_TRACE == 2
+/* check: the rewriter puts one behind an array of a thread that has no initialiser. Elements of
+ * more than one part, as float4, are not judged: to copy one whole is no use of what it lacks. */
+template <class T>
+constexpr bool cpu_is_judged = std::is_arithmetic<T>::value || std::is_enum<T>::value ||
+                               std::is_pointer<T>::value || sizeof(T) <= 2;
+template <class A, bool judged = cpu_is_judged<std::remove_all_extents_t<A>>>
+struct cpu_local_array {
+    cpu_local l;
+    cpu_local_array(A &a, const char *name)
+    {
+        cpu_trace_local(&l, reinterpret_cast<uintptr_t>(&a), sizeof a, name);
+    }
+    ~cpu_local_array()
+    {
+        cpu_trace_local_ends(&l);
+    }
+};
+template <class A>
+struct cpu_local_array<A, false> {
+    cpu_local_array(A &, const char *)
+    {
+    }
+};
+#endif
 /* The rewriter puts one beside a __device__ variable: it tells the instruments the address. */
 struct cpu_variable {
     template <class T>

@@ -8,6 +8,7 @@
  *
  * rewriter --headers DIR         DIR has the backend's own headers
  * rewriter --trace               the output is for `count` or `check`
+ * rewriter --locals              `check` is to know the arrays of threads
  * rewriter --calls               the output is only for a compiler to find mistakes in: a launch is
  *                                a call of the kernel, and __shared__ is static
  * rewriter --merge FILE          FILE is the source with __CUDA_ARCH__: both become one
@@ -87,13 +88,26 @@ static int qualifier(struct pass *p, int i)
     return i;
 }
 
-static void rewrite(const char *text, int as_calls, int traced)
+/* The } of the type whose struct, class or union is at i; -1: it has no body there. */
+static int body_end(int i)
+{
+    while (i < token_count && !is_any(i, "{ ; ( ) > , ="))
+        i++;
+    return is(i, "{") ? match(i, 1) : -1;
+}
+
+static void rewrite(const char *text, int as_calls, int traced, int locals)
 {
     struct pass p = {.device_depth = -1, .device_from = -1, .as_calls = as_calls};
+    int type_end = -1; /* the } of the type that the pass is in: its members are no variables */
     for (int i = 0, last; i < token_count; i++) {
         const int in_device = p.device_depth >= 0;
         if (traced)
             instrument(i, in_device);
+        if (locals && in_device && p.parens == 0 && i > type_end)
+            local_arrays(i, p.device_body);
+        if (locals && in_device && is_any(i, "struct class union"))
+            type_end = body_end(i) > type_end ? body_end(i) : type_end;
         if (is_any(i, "( <"))
             kernel_pointer(i);
         if (is_any(i, "( ) { }")) {
@@ -143,11 +157,13 @@ static int merge(const char *name, const char *ours)
 
 int main(int argc, char **argv)
 {
-    int traced = 0, as_calls = 0;
+    int traced = 0, as_calls = 0, locals = 0;
     const char *ours = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0)
             traced = 1;
+        else if (strcmp(argv[i], "--locals") == 0)
+            locals = 1;
         else if (strcmp(argv[i], "--calls") == 0)
             as_calls = 1;
         else if (strcmp(argv[i], "--headers") == 0)
@@ -161,7 +177,7 @@ int main(int argc, char **argv)
     }
     const char *text = read_checked(stdin, ours).text;
     find_columns();
-    rewrite(text, as_calls, traced);
+    rewrite(text, as_calls, traced, locals);
     write_out(text);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("rewrite: the result cannot be written: is the disk full?\n", stderr);

@@ -172,6 +172,12 @@ void place_shared(int from, int open);
  * in another function of the device. Returns its last token. */
 int inline_ptx(int i, int kernel);
 
+/* --- locals.c --------------------------------------------------------------------------------- */
+
+/* A statement begins at i, in the function of the device whose body opens at `body`: if it declares
+ * arrays, `check` gets to know them. */
+void local_arrays(int i, int body);
+
 /* --- instruments.c ---------------------------------------------------------------------------- */
 
 /* Adds what the instruments need to know of the token at i. */

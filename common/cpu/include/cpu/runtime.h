@@ -204,6 +204,16 @@ void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
+/* An array of a thread, from its declaration to the end of its scope. Its address is an integer so
+ * that clang sees that others may use it: compiler/clang/order.awk. */
+struct cpu_local {
+    uintptr_t p; /* 0: it is not looked at */
+    size_t bytes;
+    const char *name;
+    struct cpu_local *outer; /* the thread's array that was declared before */
+};
+void cpu_trace_local(struct cpu_local *l, uintptr_t p, size_t bytes, const char *name);
+void cpu_trace_local_ends(struct cpu_local *l);
 /* kind: 0 is __device__, 1 __constant__, 2 __managed__. */
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind);
 #endif
