@@ -24,12 +24,12 @@ each := $(addprefix device/,worker fault watchdog scheduler operations shared_me
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
-check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order handles streams named shuffles locals clocks events) \
-    async/proxy async/copies async/mbarriers async/registers check faults unread beside)
+check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order handles streams named clocks events) \
+    async/proxy async/copies async/mbarriers async/registers shuffles locals check faults unread beside)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
 blas_shared := base/types base/formats
-rewriter := $(addprefix compiler/rewriter/,tokens edits refusals kernels launches shared asm locals instruments sides \
+rewriter := $(addprefix compiler/rewriter/,tokens edits refusals kernels launches shared asm instruments sides \
     arch main)
 rewriter_shared := base/types $(addprefix ptx/language/,table words operands forms parse)
 

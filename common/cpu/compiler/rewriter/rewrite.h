@@ -168,20 +168,17 @@ void place_shared(int from, int open);
 
 /* --- asm.c ------------------------------------------------------------------------------------ */
 
-/* Rewrites the asm statement at i, in a kernel that is no template and has its body at `kernel`; -1:
- * in another function of the device. Returns its last token. */
+/* Rewrites the asm statement at i, in a kernel that is no template and has its body at `kernel`;
+ * -1: in another function of the device. Returns its last token. */
 int inline_ptx(int i, int kernel);
-
-/* --- locals.c --------------------------------------------------------------------------------- */
-
-/* A statement begins at i, in the function of the device whose body opens at `body`: if it declares
- * arrays, `check` gets to know them. */
-void local_arrays(int i, int body);
 
 /* --- instruments.c ---------------------------------------------------------------------------- */
 
 /* Adds what the instruments need to know of the token at i. */
 void instrument(int i, int in_device);
+/* A statement begins at i, in the function of the device whose body opens at `body`: if it declares
+ * arrays, `check` gets to know them. */
+void local_arrays(int i, int body);
 
 /* --- sides.c ---------------------------------------------------------------------------------- */
 

@@ -287,7 +287,6 @@ void named_forget(void); /* a block begins */
 
 extern int undefined_lanes; /* of the block: how many hold what came of one */
 void shuffles_block(void);
-void shuffles_warp(const struct worker *w, int warp, unsigned arrived);
 void shuffles_stored(int thread, uint32_t code); /* the thread is about to store or to change */
 
 /* --- locals.c: arrays of threads, elements of which are unwritten ----------------------------- */

@@ -192,8 +192,6 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
         return;
     if (events_wanted)
         events_warp(w, warp, op, mask);
-    if (op >= CPU_SHFL)
-        shuffles_warp(w, warp, mask);
     order_warp(w, warp, mask);
     if (!changed[warp])
         return;

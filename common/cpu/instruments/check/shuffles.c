@@ -50,7 +50,7 @@ static void warn(const struct value *v, int thread, unsigned mask)
     finding_add(UNDEFINED_SHUFFLE, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
-void shuffles_warp(const struct worker *w, int warp, unsigned arrived)
+void trace_shuffled(const struct worker *w, int warp, unsigned arrived)
 {
     struct value before[WARP];
     memcpy(before, &value_of[warp * WARP], sizeof before);
