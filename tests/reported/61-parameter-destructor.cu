@@ -19,4 +19,5 @@ int main()
     add<<<64, 32>>>(l, d);
     cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
     printf("sum %d, copies %d, destructions %d\n", h, made, gone);
+    cudaFree(l.mutex); cudaFree(d);
 }
