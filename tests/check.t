@@ -168,7 +168,7 @@ my @judged = (
     ["several threads write the same value", "same", 0, $same],
     ["and other threads another", "different", 1, qr/global race: .*/],
     ["several lines of a race are one", "both", 1, qr/global race: .*/],
-    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:127 .*/],
+    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:144 .*/],
     ["threads leave before __syncthreads", "leave-0", 0, $fewer],
     ["the first ones", "leave-6", 0, $fewer],
     ["before __syncwarp", "leave-1", 0],
@@ -178,6 +178,7 @@ my @judged = (
     ["before a shuffle that reads them", "leave-4", 1, $ended],
     ["and nobody stores what comes of it", "leave-7", 0, qr/undefined shuffle: lane 4 reads lane 8, which has ended, in __shfl_down_sync at \S+:115: the value is undefined, .*/],
     ["a sum of half a warp, the other half out of the mask", "half-0", 0, qr/undefined shuffle: lane 8 reads lane 16, which mask 0x0000ffff leaves out, in __shfl_down_sync at \S+:129: .*/],
+    ["and the others store something else", "half-3", 0, qr/undefined shuffle: lane 8 reads lane 16, which mask 0x0000ffff leaves out, in __shfl_down_sync at \S+:129: .*/],
     ["or ended, and lane 0 tells the others", "half-1", 0, qr/undefined shuffle: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .*/],
     ["and the sum goes down to a lane that stores", "half-2", 1, qr/barrier divergence: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .* stores at \S+:132 by thread .*/],
 );
@@ -198,11 +199,11 @@ my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 warning$/m, "what is told and does not count is a warning");
 %said = run("$dir/judged refused");
 my $call = qr/failed call: the call at \S+/;
-like($said{err}, qr/^$call:170 returns cudaErrorInvalidValue: invalid argument
-$call:171 returns cudaErrorInvalidDevice: .*
-$call:173 returns cudaErrorInvalidValue: invalid argument
-$call:173 returns cudaErrorMemoryAllocation: .*
-$call:176 returns cudaErrorInvalidValue: invalid argument
+like($said{err}, qr/^$call:189 returns cudaErrorInvalidValue: invalid argument
+$call:190 returns cudaErrorInvalidDevice: .*
+$call:192 returns cudaErrorInvalidValue: invalid argument
+$call:192 returns cudaErrorMemoryAllocation: .*
+$call:195 returns cudaErrorInvalidValue: invalid argument
 check: no kernel ran, 5 warnings$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------

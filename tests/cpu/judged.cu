@@ -126,8 +126,8 @@ __global__ void half_sum(int *out, int how)
     if (v >= 16)
         return;
     for (int d = 8; d > 0; d /= 2)
-        v += __shfl_down_sync(how == 0 ? 0xffff : 0xffffffff, v, d);
-    v = __shfl_sync(0xffff, v, how == 2);
+        v += __shfl_down_sync(how % 3 == 0 ? 0xffff : 0xffffffff, v, d);
+    v = how == 3 && threadIdx.x % 32 ? 1 : __shfl_sync(how == 3 ? 1 : 0xffff, v, how == 2);
     if (how || threadIdx.x == 0)
         out[threadIdx.x] = v;
 }

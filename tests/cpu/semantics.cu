@@ -364,7 +364,7 @@ extern __shared__ float first_of_all[];
 __global__ void aligned_alone(int *out)
 {
     extern __shared__ float first[];
-    out[threadIdx.x] = (size_t)first % 1024 == 0 && first == first_of_all;
+    out[threadIdx.x] = (size_t)first % 1024 == 0 && (void *)first == (void *)first_of_all;
 }
 
 /* A variable of a function that is called is known from the second launch on. */
@@ -374,7 +374,7 @@ __device__ int in_variable(int v)
     before[threadIdx.x] = v;
     return before[threadIdx.x];
 }
-__global__ void aligned_again(int *out, int at)
+__global__ void aligned_again(int *out, size_t at)
 {
     extern __shared__ __align__(32) float first[];
     out[threadIdx.x] = in_variable((size_t)first % 1024 == at);

@@ -1,9 +1,10 @@
 /* Arrays of threads: reads of elements that nothing has been assigned to.
  *
- * The rewriter puts an object beside each array that a function of the device declares without an
- * initialiser. It tells where the array begins and ends to live. While it lives, a bit for each
- * byte says that the byte is unwritten, and all such bytes hold 0xfe: what the instrument
- * does not see, as a function of the C library, changes them, so that there is no false finding.
+ * The rewriter puts an object behind an array that a function of the device declares without an
+ * initialiser and indexes by the thread. It tells where the array begins and ends to live. While it
+ * lives, a bit for each byte says that the byte is unwritten, and all such bytes hold 0xfe: what
+ * the instrument does not see, as a function of the C library, changes them, so that there is no
+ * false finding.
  *
  * To copy an element is no use of it: the copy is unwritten then. So a read is noted, and is a
  * finding when the thread's next access shows that it is no copy. */

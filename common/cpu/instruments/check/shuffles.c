@@ -53,6 +53,11 @@ static void warn(const struct value *v, int thread, unsigned mask)
 void trace_shuffled(const struct worker *w, int warp, unsigned arrived)
 {
     struct value before[WARP];
+    unsigned reads = 0;
+    for (unsigned m = arrived; m; m &= m - 1)
+        reads |= 1u << w->threads[warp * WARP + __builtin_ctz(m)].source;
+    if (!undefined_lanes && !(reads & ~arrived))
+        return; /* mostly */
     memcpy(before, &value_of[warp * WARP], sizeof before);
     for (unsigned m = arrived; m; m &= m - 1) {
         const int lane = __builtin_ctz(m), thread = warp * WARP + lane;
