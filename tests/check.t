@@ -152,6 +152,7 @@ for my $f (@faults) {
 # --- What is no fault, or a milder one -----------------------------------------------------------
 my $leak = qr/leak: 24 bytes, allocated at \S+:26, are never freed/;
 my $same = qr/same value written: write at \S+:83 .* and write at \S+:83 .*/;
+my $ended = qr/barrier divergence: lane [4-7] reads lane \d+, which has ended, in __shfl_down_sync at \S+:114: .* stores at \S+:114 by thread \(3[6-9],0,0\); .* \(4 times\)/;
 my $fewer = qr/fewer threads: 40 of the block's 64 threads come to the barrier at \S+:104, .* kernel leave/;
 my @judged = (
     ["memory of kernels, by new and delete", "list", 0],
@@ -168,14 +169,19 @@ my @judged = (
     ["several threads write the same value", "same", 0, $same],
     ["and other threads another", "different", 1, qr/global race: .*/],
     ["several lines of a race are one", "both", 1, qr/global race: .*/],
-    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:127 .*/],
+    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:144 .*/],
     ["threads leave before __syncthreads", "leave-0", 0, $fewer],
     ["the first ones", "leave-6", 0, $fewer],
     ["before __syncwarp", "leave-1", 0],
     ["before a vote", "leave-2", 0],
     ["before a shuffle that reads a lane which is there", "leave-3", 0],
     ["before a barrier of those that are left", "leave-5", 0],
-    ["before a shuffle that reads them", "leave-4", 1, qr/barrier divergence: .*wait at __shfl_down_sync.*/],
+    ["before a shuffle that reads them", "leave-4", 1, $ended],
+    ["and nobody stores what comes of it", "leave-7", 0, qr/undefined shuffle: lane 4 reads lane 8, which has ended, in __shfl_down_sync at \S+:115: the value is undefined, .*/],
+    ["a sum of half a warp, the other half out of the mask", "half-0", 0, qr/undefined shuffle: lane 8 reads lane 16, which mask 0x0000ffff leaves out, in __shfl_down_sync at \S+:129: .*/],
+    ["and the others store something else", "half-3", 0, qr/undefined shuffle: lane 8 reads lane 16, which mask 0x0000ffff leaves out, in __shfl_down_sync at \S+:129: .*/],
+    ["or ended, and lane 0 tells the others", "half-1", 0, qr/undefined shuffle: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .*/],
+    ["and the sum goes down to a lane that stores", "half-2", 1, qr/barrier divergence: lane 8 reads lane 16, which has ended, in __shfl_down_sync at \S+:129: .* stores at \S+:132 by thread .*/],
 );
 my %built = run("$cudacc -g1 ../cpu/judged.cu -o $dir/judged");
 is("$built{code} $built{err}", "0 ", "judged.cu compiles");
@@ -194,11 +200,11 @@ my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 warning$/m, "what is told and does not count is a warning");
 %said = run("$dir/judged refused");
 my ($work, $call) = map { qr/failed $_: the call at \S+/ } "work", "call";
-like($said{err}, qr/^$work:170 returns cudaErrorInvalidValue: invalid argument
-$call:171 returns cudaErrorInvalidDevice: .*
-$call:173 returns cudaErrorInvalidValue: invalid argument
-$call:173 returns cudaErrorMemoryAllocation: .*
-$work:176 returns cudaErrorInvalidValue: invalid argument
+like($said{err}, qr/^$work:189 returns cudaErrorInvalidValue: invalid argument
+$call:190 returns cudaErrorInvalidDevice: .*
+$call:192 returns cudaErrorInvalidValue: invalid argument
+$call:192 returns cudaErrorMemoryAllocation: .*
+$work:195 returns cudaErrorInvalidValue: invalid argument
 check: 2 findings of 1 rule: failed work; 3 warnings$/m, "calls that fail and nobody asks, once for each place");
 
 # A loop that never ends is stopped and named, by check and by count; a lock that nobody gives back too. One that needs

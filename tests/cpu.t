@@ -28,10 +28,10 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     my $at = 'diverge\.cu';
     my @reports = (
         qr/^kernel two_places \(launched at $at:59\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
-        qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at __shfl_down_sync of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
+        qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at ldmatrix.sync.aligned.m8n8.x1.shared.b16 of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
         qr/^kernel lanes_elsewhere .*: threads 0-15, 32-47 wait at __syncwarp of mask 0xffffffff \($at:23\); threads 16-31, 48-63 wait at __syncthreads \($at:25\)$/m,
         qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,
-        qr/^kernel reads_outside .*: $at:35: thread \d+ \(lane \d+\) reads lane \d+ in __shfl_xor_sync, which mask 0x0000ffff/m,
+        qr/^kernel wrong_width .*: $at:35: __shfl_xor_sync with width 12: need 1, 2, 4, 8, 16 or 32$/m,
         qr/^kernel different_masks .*: threads 0-7 wait at __ballot_sync of mask 0x0000ffff \($at:39\); threads 8-31 wait at __ballot_sync of mask 0xffffffff \($at:39\)$/m,
         qr/^kernel waits_in_vain .*: waits in vain: thread 0 waits at __nanosleep \($at:47\); threads 1-63 wait at __syncthreads \($at:48\)$/m,
     );
@@ -54,6 +54,10 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
         for qw(good-sums good-block good-warp);
     cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
         for qw(bad-sums bad-block bad-warp);
+}
+{
+    my ($out, $rc) = output("CUDACPU_ALIGN=1 $dir/semantics-$cxx[0] 2>/dev/null");
+    ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "dynamic shared memory as aligned as declared") or diag($out);
 }
 # Kernels that launch kernels: too deep, below a kernel that is stopped, and as the instruments see them.
 {

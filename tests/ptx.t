@@ -213,6 +213,40 @@ for my $case (@refused) {
 }
 %r = compiled("asm(\"add.s32 %0, %0, 1;\\n\\t\"\n    \"add.s32 %0, %0, 2;\\n\\t\"\n    \"nonsense.s32 %0;\" : \"+r\"(r));");
 like($r{err}, qr/^one\.cu:5: PTX instruction nonsense\.s32 is not executed/, "the line is the instruction's own");
+
+# Elsewhere than in a kernel it is refused where it becomes code, and by the same line. nvcc does not look at what
+# nobody uses either.
+spew("$dir/used.cu", <<'END');
+struct member { static __device__ int put(int v) { asm("nonsense.s32 %0;" : "+r"(v)); return v; } };
+static __device__ __forceinline__ int local(int v) { asm("nonsense.s32 %0;" : "+r"(v)); return v; }
+inline __device__ int through(int v) { return local(v); }
+template <int N> __device__ int chosen(int v)
+{
+    if constexpr (N == 8)
+        asm("add.s32 %0, %0, 1;\n\t"
+            "nonsense.s32 %0;" : "+r"(v));
+    return v;
+}
+[[maybe_unused]] __device__ auto any = [](auto v) { asm("nonsense.s32 %0;" : "+r"(v)); return v; };
+template <class T> __global__ void k(T *a) { *a = USED(1); }
+__global__ void plain(int *a)
+{
+    if constexpr (sizeof(a) == 4)
+        asm("nonsense.s32 %0;" : "+r"(*a));
+}
+int main() { k<<<1, 1>>>((int *)nullptr); plain<<<1, 1>>>(nullptr); }
+END
+my %c = ("g++" => "gcc", "clang++" => "clang");
+for my $cxx (grep { have($_) } sort keys %c) {
+    for my $flags ($cxx eq "g++" ? ("-O0", "-O2", "--check") : "-O2") {
+        for my $case (["chosen<4>", 0], ["chosen<8>", 8], ["member::put", 1], ["local", 2], ["through", 2], ["any", 11]) {
+            my ($used, $line) = @$case;
+            my %r = run("cd $dir && CXX=$cxx CC=$c{$cxx} '$ENV{PWD}/$cudacc' -Wall -Wextra -Werror $flags -c '-DUSED=$used' used.cu -o used.o");
+            is("$r{code} $r{err}", $line ? "2 used.cu:$line: PTX instruction nonsense.s32 is not executed by the CPU backend; $listed\n" : "0 ",
+                "a statement of $used, $cxx $flags");
+        }
+    }
+}
 for my $case (['asm("mov.b32 %0, 1;" : "=r"(l));', "as wide as its constraint"],
     ['asm("mov.b32 %0, 1;" : "=r"(f));', "f or d for floating-point numbers"],
     ['asm("mov.f32 %0, %1;" : "=f"(f) : "f"(r));', "f or d for floating-point numbers"]) {

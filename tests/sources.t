@@ -119,7 +119,19 @@ for my $case (['', '', '9.0', 227, 2048, 32], ['-D__CUDA_ARCH__=800', '', '8.0',
     is($out, "$is $is $kib $threads $blocks\n", "the device's capability, $flags $arch");
 }
 ($out, $rc) = output("CUDACPU_ARCH=7.5 $dir/prog");
-is("$rc $out", "2 CUDACPU_ARCH=7.5: need a compute capability from 70, as 75 or 90\n", "and what is none");
+is("$rc $out", "2 CUDACPU_ARCH=7.5: need a compute capability from 70, as 75 or 90, or from 90a\n", "and what is none");
+# nvcc takes as much static shared memory as a block may have for an architecture with an a, and 48 KB for others.
+for my $case (['', '', 232448], ['', '90a', 232448], ['', '90', 49152], ['', '120a', 101376], ['', '75', 49152],
+    ['-D__CUDA_ARCH__=800', '', 49152], ['-D__CUDA_ARCH__=900 -D__CUDA_ARCH_SPECIFIC__=900', '', 232448]) {
+    my ($flags, $arch, $most) = @$case;
+    for my $bytes ($most, $most + 1) {
+        ($out, $rc) = source("__global__ void k(char *p)\n{\n    __shared__ char s[$bytes];\n    s[threadIdx.x] = 1;\n    *p = s[0];\n}\n"
+                . "int main()\n{\n    char *p;\n    cudaMalloc(&p, 1);\n    k<<<1, 1>>>(p);\n    return cudaGetLastError() != cudaSuccess;\n}\n", '', $flags);
+        ($out, $rc) = output("CUDACPU_ARCH=$arch $dir/prog");
+        my $said = sprintf "too much shared memory: nvcc for sm_\\d+a? says \"uses too much shared data \\(0x%x bytes, 0x%x max\\)\"", $bytes, $most;
+        ok($bytes == $most ? "$rc $out" eq "0 " : $rc == 1 && $out =~ /$said/, "$bytes bytes of static shared memory, $flags $arch") or diag($out);
+    }
+}
 
 # A toolkit's headers are never mixed in, from a system folder or from one that is named.
 mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";

@@ -25,7 +25,7 @@ each := $(addprefix device/,worker redirect fault watchdog scheduler operations 
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
 check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order handles streams ranges named clocks events) \
-    async/proxy async/copies async/mbarriers async/registers check faults stops unread unwritten beside)
+    async/proxy async/copies async/mbarriers async/registers shuffles locals check faults stops unread unwritten beside)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
 blas_shared := base/types base/formats

@@ -439,6 +439,61 @@ static bool run_count_left_out()
     return came_to<fault>(got[63].count, 1);
 }
 
+/* An array of each thread, which only looks like one of the block. */
+template <bool fault>
+__global__ void own_tile(const int *x, int *y)
+{
+    int tile[64];
+    const int t = threadIdx.x;
+    tile[t] = x[t];
+    __syncthreads();
+    y[t] = tile[fault ? t ^ 1 : t]; // fault here: own_tile
+}
+
+RUN(own_tile, 1, 64, numbers(64), in);
+
+/* How often each thread's first value is among its four. */
+template <bool fault>
+__global__ void own_bins(const int *x, int *y)
+{
+    int bins[8];
+    const int first = 4 * threadIdx.x;
+    for (int i = fault; i < 8; i++) // fault here: own_bins
+        bins[i] = 0;
+    for (int i = first; i < first + 4; i++)
+        bins[x[i] - 1]++; // seen here: own_bins
+    y[threadIdx.x] = bins[x[first] - 1];
+}
+
+RUN(own_bins, 1, 16, numbers(64), std::vector<int>(16, 1));
+
+/* Differences to the round before. What the first round copies is not written, and must not be
+ * used. */
+template <bool fault>
+__global__ void own_round(const int *x, int *y)
+{
+    int now[4], before[4];
+    const int t = threadIdx.x;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++)
+            before[i] = now[i];
+        int sum = 0;
+        for (int i = t; i < t + 4; i++) {
+            now[i % 4] = x[64 * round + i % 64];
+            if (fault || round > 0)                // fault here: own_round
+                sum += now[i % 4] - before[i % 4]; // seen here: own_round
+        }
+        y[t] = sum;
+    }
+}
+
+RUN(own_round, 1, 64, numbers(192), each(64, [&](int t) {
+        int sum = 0;
+        for (int i = t; i < t + 4; i++)
+            sum += in[128 + i % 64] - in[64 + i % 64];
+        return sum;
+    }));
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -459,6 +514,9 @@ int main(int argc, char **argv)
         SUBTLE(wider_than_a_row, "a copy of rows takes what lies between them"),
         SUBTLE(handed_on, "a copy on the device leaves out some elements"),
         SUBTLE(count_left_out, "a member of half of the structures, beside their padding"),
+        PLAIN(own_tile, "a tile without __shared__: each thread has one of its own"),
+        SUBTLE(own_bins, "one of the bins that a thread counts in is not set to 0"),
+        SUBTLE(own_round, "the first round uses what only a later one has"),
         SUBTLE(half_of_the_rows, "ldmatrix reads 16 rows of which 8 are written"),
     };
     return suite("uninitialised read", list, argc, argv);

@@ -42,12 +42,14 @@ __global__ void dynamic(int *p)
     s[threadIdx.x] = 1;
     *p = s[threadIdx.x];
 }
-__global__ void too_much_static(int *p)
+/* As nvcc for sm_90a: 227 KB. */
+template <int N>
+__global__ void much_static(int *p)
 {
-    __shared__ int a[10000];
-    __shared__ int b[10000];
-    a[0] = b[0] = 1;
-    *p = a[0] + b[0];
+    __shared__ int a[N];
+    __shared__ int b[N];
+    a[0] = b[N - 1] = 1;
+    *p = a[0] + b[N - 1];
 }
 
 static int value(const int *p)
@@ -140,7 +142,11 @@ static void test_configurations(int *p)
                 cudaSuccess);
     dynamic<<<1, 32, 232448>>>(p);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    too_much_static<<<1, 1>>>(p);
+    much_static<10000><<<1, 1>>>(p);
+    CHECK_ERROR(cudaGetLastError(), cudaSuccess);
+    much_static<10000><<<1, 1, 4>>>(p); // together more than 48 KB
+    CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
+    much_static<30000><<<1, 1>>>(p);
     CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     cudaMemset(p, 0, sizeof *p);

@@ -15,7 +15,7 @@ __global__ void lanes_exited(int *p)
 {
     if (threadIdx.x >= 20)
         return;
-    p[threadIdx.x] = __shfl_down_sync(FULL, (int)threadIdx.x, 1); // line 18
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [0];" : "=r"(*p)); // line 18
 }
 __global__ void lanes_elsewhere()
 {
@@ -29,10 +29,10 @@ __global__ void left_out()
     if (threadIdx.x == 3)
         __syncwarp(0xf0); // line 30
 }
-__global__ void reads_outside(int *p)
+__global__ void wrong_width(int *p)
 {
     if (threadIdx.x < 16)
-        p[threadIdx.x] = __shfl_xor_sync(0xffff, 1, 16); // line 35
+        p[threadIdx.x] = __shfl_xor_sync(0xffff, 1, 1, 12); // line 35
 }
 __global__ void different_masks()
 {
@@ -68,7 +68,7 @@ int main(int, char **argv)
         left_out<<<1, 32>>>();
         break;
     case 4:
-        reads_outside<<<1, 32>>>(p);
+        wrong_width<<<1, 32>>>(p);
         break;
     case 5:
         different_masks<<<1, 32>>>();

@@ -112,7 +112,24 @@ __global__ void leave(int *out, int n, int how)
         asm volatile("bar.sync 1, 32;");
     else if (how == 4)
         cell[i] += __shfl_down_sync(0xffffffff, i, 4);
+    else if (how == 7 && __shfl_down_sync(0xffffffff, i, 4) == i)
+        return;
+    if (how == 7 && i % 32 >= 4)
+        return;
     out[i] = cell[how == 0 ? n - 1 - i : how == 1 ? i ^ 1 : i];
+}
+
+/* Sums of 16 lanes; those above may have ended. */
+__global__ void half_sum(int *out, int how)
+{
+    int v = threadIdx.x % 32;
+    if (v >= 16)
+        return;
+    for (int d = 8; d > 0; d /= 2)
+        v += __shfl_down_sync(how % 3 == 0 ? 0xffff : 0xffffffff, v, d);
+    v = how == 3 && threadIdx.x % 32 ? 1 : __shfl_sync(how == 3 ? 1 : 0xffff, v, how == 2);
+    if (how || threadIdx.x == 0)
+        out[threadIdx.x] = v;
 }
 
 int main(int argc, char **argv)
@@ -163,6 +180,8 @@ int main(int argc, char **argv)
     } else if (strncmp(what, "leave-", 6) == 0) {
         for (int i = 0; i < (what[6] == '0' ? 2 : 1); i++)
             leave<<<1, 64>>>(out, 40, atoi(what + 6));
+    } else if (strncmp(what, "half-", 5) == 0) {
+        half_sum<<<1, 64>>>(out, atoi(what + 5));
     } else if (strcmp(what, "leak") == 0) {
         leave<<<1, 64>>>(out, 64, 0);
     } else if (strcmp(what, "refused") == 0) {

@@ -133,6 +133,36 @@ void test_barriers()
         CHECK(r[i] == 671010);
 }
 
+/* A shuffle that reads a lane which the mask leaves out, which has ended or which the block lacks
+ * gets all ones, and nobody waits. */
+template <class T>
+__global__ void undefined(T *out)
+{
+    const int t = threadIdx.x, lane = t % 32;
+    const unsigned half = lane < 16 ? 0xffff : 0xffff0000;
+    out[t] = __shfl_down_sync(t < 32 ? half : FULL, (T)t, 4); // the block has 72 threads
+    if (lane >= 6)
+        return;
+    out[72 + t] = __shfl_down_sync(FULL, (T)t, 4);
+}
+
+template <class T>
+void test_undefined()
+{
+    Buffer<T> out(2 * 72);
+    undefined<<<1, 72>>>(out.p);
+    std::vector<T> r = out.read();
+    T ones;
+    memset(&ones, 0xff, sizeof ones);
+    for (int t = 0; t < 72; t++) {
+        const int lane = t % 32, width = t < 32 ? 16 : t < 64 ? 32 : 8, inside = lane + 4 < 32;
+        const T of_mask = lane % width + 4 < width ? t + 4 : inside ? ones : t;
+        CHECK(memcmp(&r[t], &of_mask, sizeof(T)) == 0);
+        const T of_live = lane < 2 ? t + 4 : ones;
+        CHECK(lane >= 6 || memcmp(&r[72 + t], &of_live, sizeof(T)) == 0);
+    }
+}
+
 /* A short last warp: its missing lanes are not waited for. */
 __global__ void short_warp(int *out)
 {
@@ -297,8 +327,8 @@ void test_places()
         CHECK(r[i] == i / 24 * 100000 + i % 24 * 1000 + 73);
 }
 
-/* Dynamic shared memory is as aligned as declared and no more, whether a variable comes before it
- * or not, and shares no byte with one. */
+/* Where a kernel has variables too, whether they come before it or not, dynamic shared memory is as
+ * aligned as declared and no more, and shares no byte with one. */
 template <int ALIGN, bool AFTER>
 __global__ void aligned(int *out)
 {
@@ -324,14 +354,39 @@ struct alignas(64) Line {
 __global__ void aligned_type(int *out)
 {
     extern __shared__ Line lines[];
-    out[threadIdx.x] = (size_t)lines % 128 == 64;
+    __shared__ int behind;
+    behind = 1;
+    out[threadIdx.x] = (size_t)lines % 128 == 64 && behind;
+}
+
+/* Alone, it begins at a multiple of 1024, unless CUDACPU_ALIGN=1. */
+extern __shared__ float first_of_all[];
+__global__ void aligned_alone(int *out)
+{
+    extern __shared__ float first[];
+    out[threadIdx.x] = (size_t)first % 1024 == 0 && (void *)first == (void *)first_of_all;
+}
+
+/* A variable of a function that is called is known from the second launch on. */
+__device__ int in_variable(int v)
+{
+    __shared__ int before[2];
+    before[threadIdx.x] = v;
+    return before[threadIdx.x];
+}
+__global__ void aligned_again(int *out, size_t at)
+{
+    extern __shared__ __align__(32) float first[];
+    out[threadIdx.x] = in_variable((size_t)first % 1024 == at);
 }
 
 __global__ void aligned_twice(int *out)
 {
     extern __shared__ float first[];
+    __shared__ int behind;
+    behind = 1;
     extern __shared__ __align__(128) char second[];
-    out[0] = (void *)first == (void *)second;
+    out[0] = (void *)first == (void *)second && behind;
 }
 
 __global__ void aligned_too_much(int *out)
@@ -342,15 +397,28 @@ __global__ void aligned_too_much(int *out)
 
 void test_alignment()
 {
-    void (*const kernels[])(int *) = {aligned<1, false>,    aligned<16, false>, aligned<128, false>,
-                                      aligned<1024, false>, aligned<8, true>,   aligned<256, true>,
-                                      aligned<1024, true>,  aligned_type};
+    void (*const kernels[])(int *) = {aligned<1, false>,
+                                      aligned<16, false>,
+                                      aligned<128, false>,
+                                      aligned<1024, false>,
+                                      aligned<8, true>,
+                                      aligned<256, true>,
+                                      aligned<1024, true>,
+                                      aligned_type,
+                                      getenv("CUDACPU_ALIGN") ? aligned_type : aligned_alone};
     for (auto kernel : kernels) {
         Buffer<int> out(2);
         kernel<<<3, 2, 64>>>(out.p);
         CHECK_ERROR(cudaGetLastError(), cudaSuccess);
         for (int right : out.read())
             CHECK(right == 1);
+    }
+    static bool known = getenv("CUDACPU_ALIGN") != nullptr;
+    for (int i = 0; i < 3; i++) {
+        Buffer<int> out(2);
+        aligned_again<<<1, 2, 64>>>(out.p, known ? 32 : 0);
+        known = true;
+        CHECK(out.read()[0] == 1 && out.read()[1] == 1);
     }
     /* All of a block's memory is there, wherever it begins. */
     cudaFuncSetAttribute(aligned<1024, false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -564,6 +632,8 @@ int main()
     test_shuffles<double>();
     test_votes();
     test_barriers();
+    test_undefined<int>();
+    test_undefined<double>();
     test_short_warp();
     test_named();
     test_atomics();

@@ -24,4 +24,5 @@ int main()
     add<<<64, 32>>>(l, d);
     cudaError_t e = cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
     printf("sum %d, %s\n", h, cudaGetErrorString(e));
+    cudaFree(d);
 }

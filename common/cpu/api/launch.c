@@ -66,6 +66,7 @@ static cudaError_t run_kernel(void *state)
     pthread_mutex_lock(&table);
     struct function *f = find_function(k->function);
     l.shared_limit = f->dynamic_limit ? (size_t)capability().shared_a_block : SHARED_DEFAULT;
+    l.static_before = k->function ? f->static_shared : 0; /* those without one have one entry */
     pthread_mutex_unlock(&table);
     l.run = blocks_to_run(l.blocks);
     l.multiprocessors = worker_count();
@@ -160,6 +161,11 @@ static cudaError_t check(const struct cpu_kernel *k)
     refuse(k, "%zu bytes of dynamic shared memory; at most %zu%s", k->shared, limit,
            limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
     return cudaErrorInvalidValue;
+}
+
+void cpu_keep(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
 }
 
 void cpu_know_kernel(const struct cpu_prototype *prototype)

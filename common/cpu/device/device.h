@@ -39,9 +39,10 @@ struct launch {
     uint64_t id;          /* counts launches from 1 */
     uint64_t blocks, run; /* run: how many of the blocks run */
     size_t shared_limit;
-    int multiprocessors; /* of the device */
-    enum order order;    /* of threads */
-    int last_first;      /* blocks in reverse order, threads in forward order */
+    size_t static_before; /* bytes of static variables in earlier launches of the kernel */
+    int multiprocessors;  /* of the device */
+    enum order order;     /* of threads */
+    int last_first;       /* blocks in reverse order, threads in forward order */
     uint64_t seed;
     uint64_t stagger_us; /* the longest pause of a block, in random order */
     atomic_ullong next;
@@ -63,7 +64,8 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source;                  /* the lane that a shuffle reads */
+    int source;                  /* the lane that a shuffle reads, */
+    unsigned asked;              /* its mask, with lanes that the block lacks, */
     const void *from;            /* and where it is called; check compares runs by it */
     unsigned carry;              /* of add.cc and the like */
     const void *what;            /* of CPU_PTX: the instruction, */
@@ -320,7 +322,9 @@ void warp_four_together(struct worker *w, enum cpu_op op, const void *what, cons
 /* --- capability.c ----------------------------------------------------------------------------- */
 struct capability {
     int arch;                                      /* 900: compute capability 9.0 */
+    int specific;                                  /* to this device: 9.0a */
     int shared_a_block;                            /* bytes, for a kernel that has opted in */
+    int static_a_block;                            /* bytes of static variables */
     int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
 };
 struct capability capability(void); /* the device's */

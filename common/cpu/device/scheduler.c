@@ -51,6 +51,8 @@ void block_open_group(struct worker *w, int warp, struct group *g)
 {
     struct group open = *g;
     *g = w->warps[warp].group[--w->warps[warp].groups];
+    if (open.op >= CPU_SHFL)
+        TRACE_CHECK(shuffled(w, warp, open.arrived));
     TRACE(warp(w, warp, open.op, open.arrived));
     reset_sleeps(w);
     block_make_ready(w, warp, open.arrived);

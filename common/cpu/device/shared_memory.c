@@ -2,12 +2,22 @@
  * first reaches it. */
 #include "device/device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Dynamic shared memory begins at a multiple of its alignment but not of twice that, so that
- * code that needs more fails. Requests are counted as on a GPU, where it begins at 1024: the
- * number of 128-byte lines that a copy touches depends on that. */
-void *cpu_dynamic_shared(size_t align, const char *file, int line)
+/* Whether nothing says that dynamic shared memory begins elsewhere than at a multiple of 1024: on a
+ * GPU static variables stand in front. Those of functions that the kernel calls are known when they
+ * have been reached, here or in an earlier launch. */
+static int begins_at_1024(const struct worker *w, int has_static)
+{
+    const char *as_declared = getenv("CUDACPU_ALIGN");
+    return CPU_TRACE == 1 || (!has_static && w->shared_used == w->launch->kernel->shared &&
+                              !w->launch->static_before && !(as_declared && *as_declared == '1'));
+}
+
+/* Else it begins at a multiple of its alignment but not of twice that, so that code that needs more
+ * fails. */
+void *cpu_dynamic_shared(size_t align, int has_static, const char *file, int line)
 {
     struct worker *w = cpu_worker;
     size_t bytes = w->launch->kernel->shared, most = w->dynamic ? w->dynamic : SHARED_ALIGN;
@@ -17,7 +27,7 @@ void *cpu_dynamic_shared(size_t align, const char *file, int line)
             "%s:%d: dynamic shared memory with an alignment of %zu bytes: at most %zu here%s", file,
             line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
     if (!w->dynamic) {
-        w->dynamic = CPU_TRACE == 1 ? SHARED_ALIGN : align > 16 ? align : 16;
+        w->dynamic = begins_at_1024(w, has_static) ? SHARED_ALIGN : align > 16 ? align : 16;
         if (bytes && w->shared_used == bytes) /* no variable follows yet */
             w->gaps = w->dynamic;
         if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
@@ -36,18 +46,33 @@ int cpu_is_shared(const void *p)
     return cpu_shared_offset(p) < ARENA;
 }
 
+/* nvcc refuses the kernel, by its architecture. */
+static void __attribute__((noreturn))
+too_much_static(struct worker *w, size_t bytes, const char *file, int line)
+{
+    const struct capability c = capability();
+    fault_stop(w, FAULT_LAUNCH, cudaErrorInvalidValue,
+               "%s:%d: too much shared memory: nvcc for sm_%d%s says \"uses too much shared data "
+               "(0x%zx bytes, 0x%x max)\": %zu bytes static, at most %d%s",
+               file, line, c.arch / 10, c.specific ? "a" : "", bytes, c.static_a_block, bytes,
+               c.static_a_block,
+               c.specific ? "" : "; only an architecture with an a, as sm_90a, takes more");
+}
+
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line)
 {
     struct worker *w = cpu_worker;
     struct launch *l = w->launch;
     if (slot->launch != l->id) {
         size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
-        size_t fixed = end - l->kernel->shared;
-        if (fixed > SHARED_DEFAULT || end > l->shared_limit)
+        const size_t fixed = end - l->kernel->shared;
+        if (fixed > (size_t)capability().static_a_block)
+            too_much_static(w, fixed, file, line);
+        if (end > l->shared_limit && l->kernel->shared)
             fault_stop(w, FAULT_LAUNCH, cudaErrorInvalidValue,
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
-                       "%d static, %zu in all",
-                       file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
+                       "%zu in all",
+                       file, line, fixed, l->kernel->shared, l->shared_limit);
         w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
         memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;

@@ -63,6 +63,10 @@ static uint64_t common_result(const struct thread *t, enum cpu_op op, unsigned m
     }
 }
 
+/* What a shuffle gives that reads a lane which does not take part: undefined on a GPU. Here it is
+ * all ones, as fresh memory is: NaN, or -1. */
+static const uint64_t UNDEFINED = ~(uint64_t)0;
+
 static void complete(struct worker *w, int warp, struct group *g)
 {
     struct thread *t = &w->threads[warp * WARP];
@@ -71,25 +75,20 @@ static void complete(struct worker *w, int warp, struct group *g)
     uint64_t same = op < CPU_SHFL && op != CPU_MATCH_ANY ? common_result(t, op, mask) : 0;
     for (int i = 0; i < WARP; i++)
         if (mask >> i & 1)
-            t[i].result = op >= CPU_SHFL        ? t[t[i].source].value
+            t[i].result = op >= CPU_SHFL
+                              ? mask >> t[i].source & 1 ? t[t[i].source].value : UNDEFINED
                           : op == CPU_MATCH_ANY ? lanes_with(t, mask, t[i].value)
                                                 : same;
     block_open_group(w, warp, g);
 }
 
-/* As in PTX, all lanes of the mask that have not exited must arrive. A shuffle that reads a lane
- * which has exited gets no value, so it waits in vain, and is reported. */
+/* As in PTX, all lanes of the mask that have not exited must arrive. */
 static void reconverge(struct worker *w, int warp, struct group *g)
 {
-    const struct thread *t = &w->threads[warp * WARP];
-    unsigned reads = 0;
     if (!g->arrived || g->arrived != (g->mask & w->warps[warp].live) || g->op == CPU_PTX ||
         g->op == CPU_ACTIVEMASK)
         return;
-    for (unsigned m = g->op >= CPU_SHFL ? g->arrived : 0; m; m &= m - 1)
-        reads |= 1u << t[__builtin_ctz(m)].source;
-    if (!(reads & ~g->arrived))
-        complete(w, warp, g);
+    complete(w, warp, g);
 }
 
 /* The running thread joins its group and stops being ready. */
@@ -197,6 +196,7 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     struct worker *w = block_inside(op, file, line);
     struct thread *t = &w->threads[w->now];
     int lane = w->now % WARP, first = lane & -width, last = first + width - 1, from;
+    t->asked = mask;
     mask = checked(w, mask);
     if (width < 1 || width > WARP || width & (width - 1))
         fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
@@ -210,11 +210,6 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
         from = (unsigned)delta > (unsigned)(last - lane) ? lane : lane + delta;
     else
         from = (lane ^ delta) > last || (lane ^ delta) < 0 ? lane : lane ^ delta;
-    if (!(mask >> from & 1))
-        fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
-                   "%s:%d: thread %d (lane %d) reads lane %d in %s, which mask 0x%08x (of existing "
-                   "lanes) leaves out; a smaller width keeps lanes among themselves",
-                   file, line, w->now, lane, from, op_names[op], mask);
     t->value = value;
     t->source = from;
     t->from = __builtin_return_address(0);

@@ -415,17 +415,18 @@ inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
         cpu_shared(&slot, sizeof(T), align > natural ? align : natural, file, line))));
 }
 template <class T>
-inline T &cpu_place_dynamic(size_t align, CPU_PLACE)
+inline T &cpu_place_dynamic(size_t align, int has_static, CPU_PLACE)
 {
     size_t natural = alignof(std::remove_all_extents_t<T>);
     return *reinterpret_cast<T *>(
-        cpu_dynamic_shared(align > natural ? align : natural, file, line));
+        cpu_dynamic_shared(align > natural ? align : natural, has_static, file, line));
 }
 
-/* The rewriter's replacement for launches: arguments are converted to the types of the kernel's
- * parameters and copied when the launch is made, and copied again for each thread. Of a
- * reference only the address is copied: as on a GPU, the kernel must be able to access the
- * object behind it. */
+/* The rewriter's replacement for launches. Arguments become the kernel's parameters at the launch,
+ * whose statement destroys them at its end, as nvcc's stub does. The launch keeps their bytes, and
+ * each thread gets a copy of these: nothing of the device calls a constructor or a destructor of a
+ * parameter. Of a reference only the address is copied: as on a GPU, the kernel must be able to
+ * access the object behind it. */
 struct cpu_config {
     dim3 grid, block;
     size_t shared;
@@ -437,33 +438,88 @@ struct cpu_config {
     {
     }
 };
+/* Whether functions get a T by reference to the caller's copy, as the C++ ABI has it for a class
+ * with a copy constructor, a move constructor or a destructor of its own. */
 template <class T>
+constexpr bool cpu_by_reference =
+    !std::is_trivially_destructible<T>::value ||
+    (std::is_copy_constructible<T>::value && !std::is_trivially_copy_constructible<T>::value) ||
+    (std::is_move_constructible<T>::value && !std::is_trivially_move_constructible<T>::value) ||
+    !(std::is_copy_constructible<T>::value || std::is_move_constructible<T>::value);
+template <class T, bool by_reference = cpu_by_reference<T>>
 struct cpu_kept {
+    typedef std::conditional_t<std::is_copy_constructible<T>::value, T &, T &&> copied;
     T value;
-    cpu_kept(T a) : value(std::move(a))
+    explicit cpu_kept(T &a) : value(static_cast<copied>(a))
     {
     }
-    T &get()
-    {
-        return value;
-    }
+    typedef T passed;
+    struct own { /* what one thread passes to the kernel */
+        T &value;
+        own(cpu_kept &kept) : value(kept.value)
+        {
+        }
+        copied get()
+        {
+            return static_cast<copied>(value);
+        }
+    };
 };
 template <class T>
-struct cpu_kept<T &> {
-    T *at;
-    cpu_kept(T &a) : at(__builtin_addressof(a))
+struct cpu_kept<T, true> {
+    alignas(T) unsigned char bytes[sizeof(T)];
+    explicit cpu_kept(T &a)
     {
+        cpu_keep(bytes, __builtin_addressof(a), sizeof bytes);
     }
-    T &get()
-    {
-        return *at;
-    }
+    typedef T &passed; /* to the compiler the same as a T */
+    struct own {
+        alignas(T) unsigned char bytes[sizeof(T)];
+        own(cpu_kept &kept)
+        {
+            cpu_keep(bytes, kept.bytes, sizeof bytes);
+        }
+        T &get()
+        {
+            return *reinterpret_cast<T *>(bytes);
+        }
+    };
 };
-/* A call of f for later. It is a lambda because g++ takes longer to compile a std::tuple. */
+template <class T>
+struct cpu_kept<T &, false> {
+    T *at;
+    explicit cpu_kept(T &a) : at(__builtin_addressof(a))
+    {
+    }
+    typedef T &passed;
+    struct own {
+        T *at;
+        own(cpu_kept &kept) : at(kept.at)
+        {
+        }
+        T &get()
+        {
+            return *at;
+        }
+    };
+};
+/* The kernel as a function that gets each parameter as a cpu_kept passes it. */
+template <class... P>
+inline auto cpu_entry(void (*f)(P...))
+{
+    return reinterpret_cast<void (*)(typename cpu_kept<P>::passed...)>(f);
+}
+template <class F>
+inline F cpu_entry(F f) /* the call of a kernel whose type is not known */
+{
+    return f;
+}
+/* A call of f for later, by any number of threads. It is a lambda because g++ takes longer to
+ * compile a std::tuple. */
 template <class F, class... T>
 inline auto cpu_bind(F f, cpu_kept<T>... a)
 {
-    return [f, a...]() mutable { f(a.get()...); };
+    return [f, a...]() mutable { cpu_entry(f)(typename cpu_kept<T>::own(a).get()...); };
 }
 template <class F, class... T>
 using cpu_bound = decltype(cpu_bind(std::declval<F>(), std::declval<cpu_kept<T>>()...));
@@ -540,15 +596,20 @@ template <class... P>
 inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, cpu_same_t<P>... a)
 {
     [[maybe_unused]] const cpu_launch_apart apart;
-    cpu_launch_call(c, name, reinterpret_cast<const void *>(f),
-                    cpu_bind(f, cpu_kept<P>(std::forward<P>(a))...));
+    cpu_launch_call(c, name, reinterpret_cast<const void *>(f), cpu_bind(f, cpu_kept<P>(a)...));
 }
-/* A kernel whose instance the compiler deduces from the arguments: f is a lambda that calls it. */
-template <class F, class... A>
-inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
+/* A kernel whose instance the compiler deduces from the arguments: f is a lambda that calls it. If
+ * its parameters have the types of the arguments, `find` returns a pointer to it. Otherwise each
+ * thread calls it with copies of the arguments, in the way of C++. */
+template <class F, class Find, class... A>
+inline void cpu_launch_deduced(const char *name, F f, Find find, const cpu_config &c, A... a)
 {
     [[maybe_unused]] const cpu_launch_apart apart;
-    cpu_launch_call(c, name, nullptr, cpu_bind(f, cpu_kept<std::decay_t<A>>(a)...));
+    typedef void (*exact)(A...);
+    if constexpr ((cpu_by_reference<A> || ...) && std::is_invocable<Find, exact>::value)
+        cpu_launch_call(c, name, nullptr, cpu_bind(find(exact()), cpu_kept<A>(a)...));
+    else
+        cpu_launch_call(c, name, nullptr, cpu_bind(f, cpu_kept<A>(a)...));
 }
 template <class... P, size_t... i>
 inline auto cpu_bind_packed(void (*f)(P...), void **arguments, std::index_sequence<i...>)
@@ -648,7 +709,7 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
             c->attrs[i].id == cudaLaunchAttributeCooperative && c->attrs[i].val.cooperative != 0;
     }
     return cpu_launch_call(config, name, reinterpret_cast<const void *>(f),
-                           cpu_bind(f, cpu_kept<P>(std::forward<P>(a))...));
+                           cpu_bind(f, cpu_kept<P>(a)...));
 }
 inline void cudaGridDependencySynchronize()
 {
@@ -952,6 +1013,31 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 {
     return a = (A)(a / cpu_divide() / b.b);
 }
+#if CPU_TRACE == 2
+/* check: the rewriter puts one behind an array of a thread that has no initialiser. Elements of
+ * more than one part, as float4, are not judged: to copy one whole is no use of what it lacks. */
+template <class T>
+constexpr bool cpu_is_judged = std::is_arithmetic<T>::value || std::is_enum<T>::value ||
+                               std::is_pointer<T>::value || sizeof(T) <= 2;
+template <class A, bool judged = cpu_is_judged<std::remove_all_extents_t<A>>>
+struct cpu_local_array {
+    cpu_local l;
+    cpu_local_array(A &a, const char *name)
+    {
+        cpu_trace_local(&l, reinterpret_cast<uintptr_t>(&a), sizeof a, name);
+    }
+    ~cpu_local_array()
+    {
+        cpu_trace_local_ends(&l);
+    }
+};
+template <class A>
+struct cpu_local_array<A, false> {
+    cpu_local_array(A &, const char *)
+    {
+    }
+};
+#endif
 #endif
 /* The rewriter puts one beside a __device__ variable: it tells the runtime the address. */
 struct cpu_variable {

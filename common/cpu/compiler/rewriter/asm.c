@@ -1,6 +1,7 @@
 /* asm.c: inline PTX. An asm statement becomes a call of the runtime: operands go to an array of
  * registers, ::cpu_asm executes the text, and its results come back. The text is parsed here too,
- * so that a mistake in it is reported when the program is compiled.
+ * so that a mistake in it is reported when the program is compiled: here in a kernel, elsewhere by
+ * the compiler, where the statement becomes code. Nobody may use a helper for another GPU.
  *
  *   asm("add.s32 %0, %1, 1;" : "=r"(a) : "r"(b));   ->
  *   do { static ::cpu_asm_site cpu_s0 = {"add.s32 %0, %1, 1;", "rr", 2, "user.cu", 7, 0};
@@ -178,7 +179,30 @@ static char *call_with_operands(const struct statement *a, const ptx_program *p,
     return formatted("%s%s%s; %s", held, in, call, out);
 }
 
-int inline_ptx(int i)
+/* Whether the statement surely becomes code: it is in a kernel, whose body opens at `kernel`, and
+ * behind no `if constexpr`. */
+static int surely_used(int i, int kernel)
+{
+    int may_be_left_out = kernel < 0;
+    for (int k = kernel; k < i; k++)
+        may_be_left_out |= is(k, "constexpr") && is(k - 1, "if");
+    return !may_be_left_out;
+}
+
+/* A call that the compiler refuses with the line, unless it makes no code of it. cudacc finds the
+ * line by the function's name. */
+static char *refused_where_used(const struct statement *a, int line, const char *why, int id)
+{
+    const char *file = files[tokens[a->first].file];
+    char *use = formatted("");
+    for (int k = 0; k < a->operands; k++)
+        use = formatted("%s(void)%s; ", use, text_of(a->value[k], match(a->value[k], 1)));
+    return formatted("do { void cpu_refused_%d() __attribute__((error(%s))); %scpu_refused_%d(); } "
+                     "while (0)",
+                     id, literal(formatted("%s:%d: %s", file, line, why)), use, id);
+}
+
+int inline_ptx(int i, int kernel)
 {
     static int count;
     struct statement a = {.first = i};
@@ -187,9 +211,14 @@ int inline_ptx(int i)
     const char *constraints = a.operands ? a.constraint : NULL; /* as nvcc: else % is itself */
     const int strings = strchr(a.constraint, 'C') != NULL;
     ptx_program *p = strings ? NULL : ptx_parse(a.text, constraints, &error);
-    if (!p && !strings)
-        wrong(&a, error.offset < a.n ? a.lines[error.offset] : tokens[a.close].line, error.text);
-    if (p && !p->n) { /* a fence for the compiler, if it is anything */
+    const int line = p || strings         ? 0
+                     : error.offset < a.n ? a.lines[error.offset]
+                                          : tokens[a.close].line;
+    if (line && surely_used(i, kernel))
+        wrong(&a, line, error.text);
+    if (line) {
+        replace(i, a.close, refused_where_used(&a, line, error.text, count++));
+    } else if (p && !p->n) { /* a fence for the compiler, if it is anything */
         replace(i, a.close, a.memory ? "__asm__ volatile(\"\" ::: \"memory\")" : "(void)0");
     } else {
         const int registers = p ? p->registers : a.operands + REGISTERS_WITH_STRINGS, id = count++;

@@ -138,8 +138,13 @@ static void rewrite_launch(const struct launch *l, int as_calls)
     struct kernel *k = find_kernel(name, template_arguments, given, &known);
     const char *called = quoted(start, l->open - 1);
     if (known && !k) {
+        const char *type = "static_cast<decltype(cpu_p)>";
+        const char *callee = text_of(start, l->open - 1);
         insert(start, formatted("::cpu_launch_deduced(%s, [=](auto &...cpu_a) { ", called));
-        replace(l->open, l->open + 2, "(cpu_a...); }, ::cpu_config(");
+        replace(l->open, l->open + 2,
+                formatted("(cpu_a...); }, [=](auto cpu_p) -> decltype(%s(%s)) { return %s(%s); }, "
+                          "::cpu_config(",
+                          type, callee, type, callee));
         for (int a = 0; a < given; a++) /* a null pointer has no type that is kept */
             if (first[a] == last[a] && is(first[a], "__null"))
                 replace(first[a], last[a], "nullptr");

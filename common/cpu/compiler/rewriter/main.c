@@ -8,6 +8,7 @@
  *
  * rewriter --headers DIR         DIR has the backend's own headers
  * rewriter --trace               the output is for `count` or `check`
+ * rewriter --locals              `check` is to know the arrays of threads
  * rewriter --calls               the output is only for a compiler to find mistakes in: a launch is
  *                                a call of the kernel, and __shared__ is static
  * rewriter --merge FILE          FILE is the source with __CUDA_ARCH__: both become one
@@ -24,6 +25,8 @@
 struct pass {
     int depth, parens; /* braces and parentheses that are open */
     int device_depth;  /* the depth around the function of the device that it is in; -1: in none */
+    int device_body;   /* the { of that function */
+    int in_kernel;     /* which is a kernel, and no template */
     int device_from;   /* the first __global__ or __device__ of a declaration; -1: there was none */
     char *bounds;      /* of the kernel that begins: (n, m) */
     int as_calls;
@@ -34,6 +37,11 @@ static void open_brace(struct pass *p, int i)
     if (p->device_from >= 0) {
         if (p->device_depth < 0) {
             p->device_depth = p->depth;
+            p->device_body = i;
+            p->in_kernel = 0;
+            for (int k = p->device_from; k < i; k++)
+                p->in_kernel |= is(k, "__global__");
+            p->in_kernel &= !is(statement_start(p->device_from), "template");
             if (!p->as_calls)
                 place_shared(p->device_from, i);
         }
@@ -65,7 +73,7 @@ static int qualifier(struct pass *p, int i)
         return end;
     }
     if (is(i, "__shared__"))
-        return shared_variables(i, p->device_depth >= 0, p->as_calls);
+        return shared_variables(i, p->device_depth >= 0 ? p->device_body : -1, p->as_calls);
     if (is(i, "__noinline__") && !is_any(i - 1, "( ,")) {
         replace(i, i, "__attribute__((noinline))");
         return i;
@@ -80,14 +88,27 @@ static int qualifier(struct pass *p, int i)
     return i;
 }
 
-static void rewrite(const char *text, int as_calls, int traced)
+/* The } of the type whose struct, class or union is at i; -1: it has no body there. */
+static int body_end(int i)
+{
+    while (i < token_count && !is_any(i, "{ ; ( ) > , ="))
+        i++;
+    return is(i, "{") ? match(i, 1) : -1;
+}
+
+static void rewrite(const char *text, int as_calls, int traced, int locals)
 {
     struct pass p = {.device_depth = -1, .device_from = -1, .as_calls = as_calls};
+    int type_end = -1; /* the } of the type that the pass is in: its members are no variables */
     for (int i = 0, last; i < token_count; i++) {
         const int in_device = p.device_depth >= 0;
         know_variables(i, in_device);
         if (traced)
             instrument(i, in_device);
+        if (locals && in_device && p.parens == 0 && i > type_end)
+            local_arrays(i, p.device_body);
+        if (locals && in_device && is_any(i, "struct class union"))
+            type_end = body_end(i) > type_end ? body_end(i) : type_end;
         if (is_any(i, "( <"))
             kernel_pointer(i);
         if (is_any(i, "( ) { }")) {
@@ -101,7 +122,7 @@ static void rewrite(const char *text, int as_calls, int traced)
         } else if ((last = qualifier(&p, i)) >= 0) {
             i = last;
         } else if (in_device && is_any(i, "asm __asm__ __asm")) {
-            i = inline_ptx(i);
+            i = inline_ptx(i, p.in_kernel ? p.device_body : -1);
         } else if (in_device && is(i, "clock") && is(i + 2, ")") && call_of_c(i) >= 0) {
             replace(call_of_c(i), i, "::cpu_device_clock");
         } else if (is_any(i, "cudaLaunchKernel cudaLaunchCooperativeKernel cudaLaunchKernelEx")) {
@@ -137,11 +158,13 @@ static int merge(const char *name, const char *ours)
 
 int main(int argc, char **argv)
 {
-    int traced = 0, as_calls = 0;
+    int traced = 0, as_calls = 0, locals = 0;
     const char *ours = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0)
             traced = 1;
+        else if (strcmp(argv[i], "--locals") == 0)
+            locals = 1;
         else if (strcmp(argv[i], "--calls") == 0)
             as_calls = 1;
         else if (strcmp(argv[i], "--headers") == 0)
@@ -155,7 +178,7 @@ int main(int argc, char **argv)
     }
     const char *text = read_checked(stdin, ours).text;
     find_columns();
-    rewrite(text, as_calls, traced);
+    rewrite(text, as_calls, traced, locals);
     write_out(text);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("rewrite: the result cannot be written: is the disk full?\n", stderr);

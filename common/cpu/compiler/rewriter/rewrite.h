@@ -159,16 +159,18 @@ void kernel_pointer(int i);
 
 /* --- shared.c --------------------------------------------------------------------------------- */
 
-/* Rewrites the declaration whose __shared__ is at `at`. Returns its last token. */
-int shared_variables(int at, int in_device, int as_calls);
+/* Rewrites the declaration whose __shared__ is at `at`, in the function of the device whose body
+ * opens at `body`; -1: in none. Returns its last token. */
+int shared_variables(int at, int body, int as_calls);
 /* A function of the device begins at `from` and has its body at `open`: adds references to the
  * shared variables at file scope that it names. */
 void place_shared(int from, int open);
 
 /* --- asm.c ------------------------------------------------------------------------------------ */
 
-/* Rewrites the asm statement at i. Returns its last token. */
-int inline_ptx(int i);
+/* Rewrites the asm statement at i, in a kernel that is no template and has its body at `kernel`;
+ * -1: in another function of the device. Returns its last token. */
+int inline_ptx(int i, int kernel);
 
 /* --- instruments.c ---------------------------------------------------------------------------- */
 
@@ -176,6 +178,9 @@ int inline_ptx(int i);
 void know_variables(int i, int in_device);
 /* Adds what the instruments need to know of the token at i. */
 void instrument(int i, int in_device);
+/* A statement begins at i, in the function of the device whose body opens at `body`: if it declares
+ * arrays, `check` gets to know them. */
+void local_arrays(int i, int body);
 
 /* --- sides.c ---------------------------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 
 /* A variable at file scope: each function that names it begins with `reference`. */
 struct variable {
-    int name;
-    char *reference;
+    int name, is_dynamic;
+    char *reference; /* of a dynamic one, up to the last argument */
 };
 
 static struct variable *at_file_scope;
@@ -60,8 +60,27 @@ static void __attribute__((noreturn)) initialised(int name)
                       tokens[name].n, tokens[name].s));
 }
 
-int shared_variables(int at, int in_device, int as_calls)
+/* Whether a function with its body at `open` declares or names static shared variables: a GPU puts
+ * them in front of the dynamic part. */
+static int has_static(int open)
 {
+    const int close = match(open, 1);
+    int found = 0;
+    for (int i = open; i < close && !found; i++) {
+        int is_extern = 0;
+        for (int k = statement_start(i); is(i, "__shared__") && !is_any(k, "; ="); k++)
+            is_extern |= is(k, "extern");
+        found = is(i, "__shared__") && !is_extern;
+        for (int v = 0; v < file_scope_count && !found; v++)
+            found = !at_file_scope[v].is_dynamic && same_name(i, at_file_scope[v].name) &&
+                    !is_member(i);
+    }
+    return found;
+}
+
+int shared_variables(int at, int body, int as_calls)
+{
+    const int in_device = body >= 0;
     const char *unused = in_device ? "" : "__attribute__((unused)) ";
     const int start = statement_start(at);
     struct declaration d;
@@ -86,8 +105,10 @@ int shared_variables(int at, int in_device, int as_calls)
         out = formatted("%s using %s = cpu_t%d %s%s; ", out, type, d.id, text_of(i, name - 1),
                         text_of(name + 1, end - 1));
         if (d.is_extern) {
-            place = formatted("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));",
+            place = formatted("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align), ",
                               unused, type, t->n, t->s, type, d.id);
+            if (in_device)
+                place = formatted("%s%d);", place, has_static(body));
         } else {
             out = formatted("%s%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; ", out,
                             unused, type, t->n, t->s);
@@ -97,7 +118,7 @@ int shared_variables(int at, int in_device, int as_calls)
         if (in_device)
             out = formatted("%s%s", out, place);
         else
-            APPEND(at_file_scope, file_scope_count, ((struct variable){name, place}));
+            APPEND(at_file_scope, file_scope_count, ((struct variable){name, d.is_extern, place}));
     }
     if (as_calls) /* plain C++, in which only mistakes are looked for */
         replace(at, at, is_any(start, "extern static") ? "" : "static");
@@ -122,7 +143,10 @@ void place_shared(int from, int open)
             named = same_name(i, at_file_scope[v].name) && !is_member(i);
         if (!named || hidden)
             continue;
-        insert(open + 1, formatted("%s ", at_file_scope[v].reference));
+        const char *reference = at_file_scope[v].reference;
+        if (at_file_scope[v].is_dynamic)
+            reference = formatted("%s%d);", reference, has_static(open));
+        insert(open + 1, formatted("%s ", reference));
         placed = 1;
     }
     if (placed) {

@@ -43,6 +43,8 @@ struct cpu_prototype {
 void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
+/* Copies the bytes of a kernel's parameter. No instrument sees it. */
+void cpu_keep(void *to, const void *from, size_t bytes);
 int cpu_in_kernel(void);           /* true if a kernel calls, and not the host */
 void cpu_launching(int begins);    /* a kernel begins or ends a launch: not its own work */
 size_t cpu_any_size(size_t bytes); /* returns bytes; the compiler cannot know the value */
@@ -58,11 +60,14 @@ struct cpu_slot {
     const char *name;
 };
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
-void *cpu_dynamic_shared(size_t align, const char *file, int line);
+/* has_static: the function that declares it has static variables as well. */
+void *cpu_dynamic_shared(size_t align, int has_static, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 int cpu_is_shared(const void *p);
 
-int cpu_compiled_for(int arch); /* sets the device's compute capability from here on: 800 is 8.0 */
+/* Sets the device's compute capability from here on: 800 is 8.0. specific: that of sm_90a and the
+ * like, whose programs run on no other. */
+int cpu_compiled_for(int arch, int specific);
 
 /* Reasons for a thread to wait, and their names in reports. */
 #define CPU_OP_LIST(X)                                                                             \
@@ -225,6 +230,16 @@ void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
+/* An array of a thread, from its declaration to the end of its scope. Its address is an integer so
+ * that clang sees that others may use it: compiler/clang/order.awk. */
+struct cpu_local {
+    uintptr_t p; /* 0: it is not looked at */
+    size_t bytes;
+    const char *name;
+    struct cpu_local *outer; /* the thread's array that was declared before */
+};
+void cpu_trace_local(struct cpu_local *l, uintptr_t p, size_t bytes, const char *name);
+void cpu_trace_local_ends(struct cpu_local *l);
 #endif
 
 #ifdef __cplusplus

@@ -97,6 +97,8 @@ void trace_block(struct worker *w, uint64_t place)
     order_block(place);
     mbarriers_forget();
     clocks_block(w);
+    shuffles_block();
+    locals_block();
     memory_block(w);
     if (events_wanted)
         events_block(place);
@@ -105,6 +107,7 @@ void trace_block(struct worker *w, uint64_t place)
 void trace_launch_end(struct launch *l)
 {
     races_end();
+    locals_block();
     pending_block();
     unread_block_ended();
     unread_launch_ended();
@@ -427,10 +430,14 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     const struct object *o;
     if (stores[0].p)
         stores_made();
+    if (locals_noted)
+        locals_next(w, asked.thread, asked.kind, p, bytes);
     const int64_t at = locate(w, p, bytes, &o);
     if (at == NOT_TRACKED) { /* as most are, to the stack: they need no copy of the struct */
         if (is_variable(p) && !is_registered(p, bytes))
             hosts_variable(asked.thread, asked.kind, p, bytes, asked.code);
+        if (is_on_stack(w, p) && locals_bits(w, p, bytes))
+            locals_touched(w, asked.thread, asked.kind, p, bytes, asked.code);
         registers_touched(w, asked.thread, p, bytes, asked.kind, asked.code);
         return at;
     }
@@ -449,6 +456,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
                       copy_comes_later ? EVENT_UNKNOWN
                       : in_pieces      ? EVENT_WITH_LAST
                                        : EVENT_NEXT);
+    if (undefined_lanes && a.kind != READ)
+        shuffles_stored(a.thread, a.code);
     a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
     if (a.kind != WRITE && have != all && o && o->host) {
@@ -532,6 +541,15 @@ void trace_host_atomic(uintptr_t p, int reads)
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame)
 {
+    if (is_on_stack(w, p)) { /* as many are: the short way, which access_of would take as well */
+        const enum kind kind = writes ? WRITE : READ;
+        if (locals_noted)
+            locals_next(w, (int)w->now, kind, p, bytes);
+        if (locals_bits(w, p, bytes))
+            locals_touched(w, (int)w->now, kind, p, bytes, code_of(from));
+        registers_touched(w, (int)w->now, p, bytes, kind, code_of(from));
+        return;
+    }
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;

@@ -266,6 +266,7 @@ void trace_fault(struct worker *w, enum fault kind, const char *text)
     const enum rule rule = rule_of(w, kind);
     races_end();
     memory_broken();
+    locals_broken();
     pending_broken();
     proxy_broken();
     registers_broken();

@@ -355,6 +355,32 @@ void named_opens(const struct worker *w, int barrier); /* the running thread ope
 void named_differs(unsigned barrier, const char *text);
 void named_forget(void); /* a block begins */
 
+/* --- shuffles.c: shuffles that read a lane which does not take part --------------------------- */
+
+extern int undefined_lanes; /* of the block: how many hold what came of one */
+void shuffles_block(void);
+void shuffles_stored(int thread, uint32_t code); /* the thread is about to store or to change */
+
+/* --- locals.c: arrays of threads, elements of which are unwritten ----------------------------- */
+
+extern int locals_noted; /* an unwritten element was read, and what comes next says what for */
+void locals_next(const struct worker *w, int thread, enum kind kind, uintptr_t p, unsigned bytes);
+void locals_end(void);            /* nothing comes next */
+extern uint8_t *locals_unwritten; /* a bit for each byte of the stacks; NULL: none is */
+static inline int is_on_stack(const struct worker *w, uintptr_t p)
+{
+    return p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK;
+}
+/* An access to the stacks: whether any of its bytes is unwritten; and such an access. */
+static inline unsigned locals_bits(const struct worker *w, uintptr_t p, unsigned bytes)
+{
+    return locals_unwritten ? bits_at(locals_unwritten, p - (uintptr_t)w->stacks, bytes) : 0;
+}
+void locals_touched(const struct worker *w, int thread, enum kind kind, uintptr_t p, unsigned bytes,
+                    uint32_t code);
+void locals_block(void); /* begins */
+void locals_broken(void);
+
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 
 extern int pending_copies;

@@ -399,8 +399,21 @@ static int counts(enum rule rule)
     return rules[rule].counts != NEVER;
 }
 
-/* Whether it is reported with another: the places of a race that wrote the same value, and an index
- * with the access that it led to. */
+/* Whether the finding is about the shuffle of this warning: "lane 0 reads lane 16, which has ended,
+ * in
+ * __shfl_sync at FILE:LINE: the value ...". */
+static int same_shuffle(const struct finding *warning, const struct finding *f)
+{
+    const char *place = strstr(warning->text, ", in "),
+               *end = place ? strstr(place, ": the") : NULL;
+    if (f->rule != DIVERGENCE || !f->text || !end)
+        return 0;
+    const char *its = strstr(f->text, ", in ");
+    return its && strncmp(its, place, (size_t)(end + 1 - place)) == 0;
+}
+
+/* Whether it is reported with another: the places of a race that wrote the same value, an index
+ * with the access that it led to, and a shuffle with the use of its value. */
 static int reported_with_another(int i, const struct place *places)
 {
     const enum rule rule = findings[i].rule;
@@ -412,6 +425,8 @@ static int reported_with_another(int i, const struct place *places)
         else if (rule == BOUNDS && findings[i].text)
             reported |= findings[k].rule == BOUNDS && !findings[k].text &&
                         symbols_same(&places[PLACES * i], &places[PLACES * k]);
+        else if (rule == UNDEFINED_SHUFFLE)
+            reported |= same_shuffle(&findings[i], &findings[k]);
     return reported;
 }
 

@@ -93,6 +93,8 @@ RULE(STOPPED, "stopped kernel", ALWAYS,
      "A kernel is stopped before its end, for a reason that no other rule has.")
 RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
+RULE(UNDEFINED_SHUFFLE, "undefined shuffle", NEVER,
+     "A shuffle reads a lane that does not take part in it, so its value is undefined.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")
 RULE(LEAK, "leak", LEAKS,
      "Memory is never freed, or a stream, an event, a graph or a texture is never destroyed.")
