@@ -1,4 +1,5 @@
-/* The toolkit's Thrust: what common programs do with it. Prints "N checks, 0 failed". On a GPU too. */
+/* The toolkit's Thrust: what common programs do with it. Prints "N checks, 0 failed". On a GPU too.
+ */
 #include "check.h"
 
 #include <thrust/adjacent_difference.h>
@@ -212,8 +213,10 @@ static void algorithms()
     ints m(6), left = of({1, 4, 6}), right = of({2, 4, 9});
     thrust::merge(left.begin(), left.end(), right.begin(), right.end(), m.begin());
     CHECK(same(m, of({1, 2, 4, 4, 6, 9})));
-    CHECK(thrust::set_intersection(left.begin(), left.end(), right.begin(), right.end(),
-                                   m.begin()) - m.begin() == 1);
+    CHECK(
+        thrust::set_intersection(left.begin(), left.end(), right.begin(), right.end(), m.begin()) -
+            m.begin() ==
+        1);
     thrust::stable_partition(m.begin(), m.end(), is_odd());
     thrust::tabulate(m.begin(), m.end(), twice());
     CHECK(m[5] == 10);

@@ -1,0 +1,3 @@
+#pragma once
+#include "cpu/cub/block.h"
+#include "cpu/cub/device.h"
