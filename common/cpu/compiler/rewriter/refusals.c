@@ -117,7 +117,6 @@ static const struct {
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
-    {"curandState*", "cuRAND is", "generate numbers with a hash of the index"},
 };
 
 void check_limits(int i)
