@@ -15,12 +15,13 @@ static inline cublasStatus_t cublasXtCreate(cublasXtHandle_t *handle)
 {
     cublasXtHandle_t h = (cublasXtHandle_t)calloc(1, sizeof *h);
     cublasStatus_t status = h ? cublasCreate(&h->blas) : CUBLAS_STATUS_ALLOC_FAILED;
-    if (status != CUBLAS_STATUS_SUCCESS) {
-        free(h);
+    *handle = h;
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        h->block = 1024;
         return status;
     }
-    h->block = 1024;
-    *handle = h;
+    free(h);
+    *handle = NULL;
     return status;
 }
 static inline cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle)
