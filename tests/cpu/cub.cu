@@ -75,6 +75,29 @@ __global__ void warps(int *out)
     }
 }
 
+struct minus_int {
+    __host__ __device__ int operator()(int a, int b) const
+    {
+        return a - b;
+    }
+};
+
+/* Each thread has 2 of the squares of 0, 1, 2 and so on. */
+__global__ void differences(int *out)
+{
+    typedef cub::BlockAdjacentDifference<int, THREADS> Difference;
+    __shared__ typename Difference::TempStorage storage;
+    const int t = threadIdx.x;
+    int item[2] = {4 * t * t, (2 * t + 1) * (2 * t + 1)}, left[2], right[2];
+    Difference(storage).SubtractLeft(item, left, minus_int());
+    __syncthreads();
+    Difference(storage).SubtractRight(item, right, minus_int(), 7);
+    for (int i = 0; i < 2; i++) {
+        out[2 * t + i] = left[i];
+        out[2 * (THREADS + t) + i] = right[i];
+    }
+}
+
 __global__ void blocks(const int *in, int *out, wide *w)
 {
     typedef cub::BlockReduce<int, THREADS> Reduce;
@@ -143,6 +166,13 @@ static void collectives()
     cudaMemcpy(got, out, 18 * sizeof(int), cudaMemcpyDeviceToHost);
     CHECK(got[0] == 496 && got[6] == 1520 && got[1] == 10 && got[7] == 170);
     CHECK(got[2] == 31 && got[14] == 95 && got[3] == 8 && got[4] == 32 && got[5] == 62 + 64);
+    differences<<<1, THREADS>>>(out);
+    cudaMemcpy(got, out, 4 * THREADS * sizeof(int), cudaMemcpyDeviceToHost);
+    int odd = got[0] == 0;
+    for (int i = 1; i < 2 * THREADS; i++)
+        odd += got[i] == 2 * i - 1 && got[2 * THREADS + i - 1] == 1 - 2 * i;
+    const int last = 2 * THREADS - 1;
+    CHECK(odd == 2 * THREADS && got[4 * THREADS - 1] == last * last - 7);
     for (int i = 0; i < N; i++)
         h[i] = i * 7 % 50 - 20;
     cudaMemcpy(in, h, sizeof h, cudaMemcpyHostToDevice);

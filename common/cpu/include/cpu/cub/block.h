@@ -465,6 +465,66 @@ class BlockStore
     const int thread;
 };
 
+/* op(item, the one before it), or op(item, the one after it). What has no neighbour is kept, unless
+ * the program says what lies outside of the block. */
+template <class T, int x, int y = 1, int z = 1>
+class BlockAdjacentDifference
+{
+    enum { threads = x * y * z };
+
+  public:
+    struct TempStorage {
+        cpu_room<T, threads> edge;
+    };
+    explicit BlockAdjacentDifference(TempStorage &storage)
+        : storage(storage), thread((int)(LaneId() + 32 * WarpId()))
+    {
+    }
+    template <int n, class U, class Op>
+    __forceinline__ void SubtractLeft(T (&in)[n], U (&out)[n], Op op)
+    {
+        left(in, out, op, [&] { return (U)in[0]; });
+    }
+    template <int n, class U, class Op>
+    __forceinline__ void SubtractLeft(T (&in)[n], U (&out)[n], Op op, T outside)
+    {
+        left(in, out, op, [&] { return (U)op(in[0], outside); });
+    }
+    template <int n, class U, class Op>
+    __forceinline__ void SubtractRight(T (&in)[n], U (&out)[n], Op op)
+    {
+        right(in, out, op, [&] { return (U)in[n - 1]; });
+    }
+    template <int n, class U, class Op>
+    __forceinline__ void SubtractRight(T (&in)[n], U (&out)[n], Op op, T outside)
+    {
+        right(in, out, op, [&] { return (U)op(in[n - 1], outside); });
+    }
+
+  private:
+    TempStorage &storage;
+    const int thread;
+    /* in and out may be the same. */
+    template <int n, class U, class Op, class End>
+    __forceinline__ void left(T (&in)[n], U (&out)[n], Op op, End end)
+    {
+        storage.edge[thread] = in[n - 1];
+        __syncthreads();
+        for (int i = n - 1; i > 0; i--)
+            out[i] = op(in[i], in[i - 1]);
+        out[0] = thread ? (U)op(in[0], storage.edge[thread - 1]) : end();
+    }
+    template <int n, class U, class Op, class End>
+    __forceinline__ void right(T (&in)[n], U (&out)[n], Op op, End end)
+    {
+        storage.edge[thread] = in[0];
+        __syncthreads();
+        for (int i = 0; i < n - 1; i++)
+            out[i] = op(in[i], in[i + 1]);
+        out[n - 1] = thread < threads - 1 ? (U)op(in[n - 1], storage.edge[thread + 1]) : end();
+    }
+};
+
 /* Each key's rank is counted: how many keys come before it. */
 template <class Key, int x, int n, class Value = NullType, int = 4, bool = true,
           BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int y = 1, int z = 1, int = 0>

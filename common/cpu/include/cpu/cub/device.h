@@ -4,7 +4,14 @@
 
 #include "cpu/cub/common.h"
 
+/* CUB's own headers include these, and programs rely on that. */
 #include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
 
 namespace cub
 {

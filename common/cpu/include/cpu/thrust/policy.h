@@ -5,6 +5,13 @@
 
 #include <thrust/system/detail/sequential/execution_policy.h>
 
+/* The toolkit's device system includes these, and programs rely on that. */
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <tuple>
+
 THRUST_NAMESPACE_BEGIN
 namespace system
 {
