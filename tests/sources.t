@@ -53,10 +53,10 @@ my @unsupported = (
     ['void f(float *p) { cudaBindTexture(0, 0, p, 4); }', 'a texture reference (cudaBindTexture) is'],
     ['cudaMipmappedArray_t a;', 'a mipmapped array'],
     ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2DLod<float>(t, 0, 0, 1); }', 'tex2DLod'],
-    ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
+    ['#include <cub/device/device_topk.cuh>', 'cub/device/device_topk.cuh'],
     ['#include <cuda/ptx>', 'cuda/ptx'],
-    ['#include <cublasXt.h>', 'cublasXt.h'],
-    ['int f = cublasXtCreate(0);', 'cublasXtCreate'],
+    ['#include <cusolverDn.h>', 'cusolverDn.h'],
+    ['int f = cusparseCreate(0);', 'cusparseCreate'],
     ['int main_() { return cudaMemPoolExportPointer(0, 0); }', 'cudaMemPoolExportPointer'],
     ['__global__ void k(cudaMipmappedThing_t t, int *p) { *p = 1; }', 'cudaMipmappedThing_t'],
     ['__global__ void k(__nv_bfloat16 *p) {}', '__nv_bfloat16'],
@@ -135,7 +135,7 @@ for my $case (['', '', 232448], ['', '90a', 232448], ['', '90', 49152], ['', '12
 
 # A toolkit's headers are never mixed in, from a system folder or from one that is named.
 mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";
-spew("$dir/toolkit/include/$_", "#error mixed in\n") for qw(cuda_runtime.h cuda_runtime_api.h driver_types.h vector_functions.h curand.h);
+spew("$dir/toolkit/include/$_", "#error mixed in\n") for qw(cuda_runtime.h cuda_runtime_api.h driver_types.h vector_functions.h cusparse.h);
 mkdir "$dir/own";
 spew("$dir/own/mine.h", "enum { MINE = 0 };\n");
 ($out, $rc) = source("#include <driver_types.h>\n#include <mine.h>\nint main() { return MINE; }\n",
@@ -147,8 +147,8 @@ for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $
                 texture_indirect_functions surface_indirect_functions))
             . "int main() { return 0; }\n", '', $option);
     is("$rc $out", '0 ', "headers of a toolkit are not mixed in, $option");
-    ($out, $rc) = source("#include <curand.h>\nint main() { return 0; }\n", '', $option);
-    is("$rc $out", "2 file.cu:1: header <curand.h> is not supported by the CPU backend; check its name, or use the CUDA runtime API alone\n",
+    ($out, $rc) = source("#include <cusparse.h>\nint main() { return 0; }\n", '', $option);
+    is("$rc $out", "2 file.cu:1: header <cusparse.h> is not supported by the CPU backend; check its name, or use the CUDA runtime API alone\n",
         "nor is what the backend has not, $option");
 }
 # nvcc takes it, and an H200 stops with an illegal address: the map is copied to local memory.

@@ -14,13 +14,13 @@
 shared := base/error base/fiber base/types base/formats \
     device/warp device/capability $(addprefix device/units/,boxes async_copies product) \
     $(addprefix ptx/language/,table words operands forms parse) \
-    $(addprefix ptx/handlers/,integer compare convert lanes) api/tensor_map
+    $(addprefix ptx/handlers/,integer compare convert lanes) api/tensor_map libraries/random/skip
 # Files that report events to an instrument, or differ between instruments: compiled for each.
 each := $(addprefix device/,worker redirect fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/address handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
     $(addprefix api/,children graph stream event allocation copies os_threads launch device) \
-    $(addprefix libraries/,array texture graph_nodes managed memory_pools) instruments/instrument
+    $(addprefix libraries/,array texture graph_nodes managed memory_pools random/curand) instruments/instrument
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)

@@ -184,6 +184,16 @@ static void test_streams(int *p)
     int calls = 0;
     CHECK_ERROR(cudaStreamCreate(&s), cudaSuccess);
     CHECK_ERROR(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking), cudaSuccess);
+    unsigned long long ids[3];
+    int device = -1;
+    CHECK_ERROR(cudaStreamGetId(s, &ids[0]), cudaSuccess);
+    CHECK_ERROR(cudaStreamGetId(t, &ids[1]), cudaSuccess);
+    CHECK_ERROR(cudaStreamGetId(nullptr, &ids[2]), cudaSuccess);
+    CHECK(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2]);
+    CHECK_ERROR(cudaStreamGetDevice(s, &device), cudaSuccess);
+    CHECK(device == 0);
+    CHECK_ERROR(cudaStreamGetId(s, nullptr), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaStreamGetDevice(s, nullptr), cudaErrorInvalidValue);
     CHECK_ERROR(cudaEventCreate(&a), cudaSuccess);
     CHECK_ERROR(cudaEventCreateWithFlags(&b, cudaEventDefault), cudaSuccess);
     CHECK_ERROR(cudaEventElapsedTime(&ms, a, b), cudaErrorInvalidResourceHandle);

@@ -1,9 +1,10 @@
 /* cuBLAS against plain loops: all four types, all forms of operands, odd sizes and leading
  * dimensions, both pointer modes, what is not read, wrong arguments, streams and capture; and
- * cublasLt. nvcc compiles it too, with -lcublas -lcublasLt. */
+ * cublasLt, cublasXt. nvcc compiles it too, with -lcublas -lcublasLt. */
 #include "check.h"
 
 #include <cublasLt.h>
+#include <cublasXt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -839,6 +840,29 @@ static void refusals()
 #endif
 }
 
+/* Products of matrices in the host's memory, and of one on the device. */
+static void products_of_host()
+{
+    cublasXtHandle_t h;
+    int device = 0, block = 0;
+    OK(cublasXtCreate(&h));
+    OK(cublasXtDeviceSelect(h, 1, &device));
+    OK(cublasXtSetBlockDim(h, 64));
+    OK(cublasXtGetBlockDim(h, &block));
+    CHECK(block == 64);
+    const float alpha = 2, beta = 1, a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, 0, 1, 1, 1};
+    float c[6] = {1, 1, 9, 1, 1, 9}, *d, back[6];
+    OK(cublasXtSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &alpha, a, 2, b, 3, &beta, c, 3));
+    CHECK(c[0] == 3 && c[1] == 5 && c[2] == 9 && c[3] == 19 && c[4] == 25 && c[5] == 9);
+    cudaMalloc(&d, sizeof c);
+    cudaMemcpy(d, c, sizeof c, cudaMemcpyHostToDevice);
+    OK(cublasXtSgemm(h, CUBLAS_OP_T, CUBLAS_OP_T, 2, 2, 3, &alpha, a, 3, b, 2, &beta, d, 3));
+    cudaMemcpy(back, d, sizeof c, cudaMemcpyDeviceToHost);
+    CHECK(back[0] == 11 && back[1] == 25 && back[2] == 9 && back[3] == 29 && back[4] == 47);
+    cudaFree(d);
+    OK(cublasXtDestroy(h));
+}
+
 int main()
 {
     cublasHandle_t h;
@@ -868,6 +892,7 @@ int main()
     matmuls<__nv_bfloat16, __nv_bfloat16>(CUDA_R_16BF, CUDA_R_16BF);
     matmuls<__nv_bfloat16, float>(CUDA_R_16BF, CUDA_R_32F);
     refusals();
+    products_of_host();
     OK(cublasDestroy(h));
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     return check_result();

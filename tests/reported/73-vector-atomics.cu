@@ -1,5 +1,5 @@
 // check: 0
-// prints: 64 (64 128)
+// prints: 64 128 (64 128)
 // atomicAdd of float2 and float4 in global memory, which sm_90 has.
 #include <cstdio>
 __global__ void k(float2 *a, float4 *b)

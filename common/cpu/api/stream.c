@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static struct CUstream_st legacy, per_thread = {.number = 1, .next = &legacy};
+static struct CUstream_st legacy, per_thread = {.number = 1, .id = 1, .next = &legacy};
 static struct CUstream_st *streams = &per_thread; /* all, the legacy default stream last */
 pthread_mutex_t stream_lock;
 static uint64_t captures;
@@ -139,6 +139,8 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, co
     if (!s)
         return result(cudaErrorMemoryAllocation);
     pthread_mutex_lock(&stream_lock);
+    static unsigned long long last_id = 1;
+    s->id = ++last_id;
     s->flags = flags;
     s->priority = priority > 0 ? 0 : priority < GREATEST ? GREATEST : priority;
     s->number = new_number();
@@ -198,6 +200,24 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     cudaError_t error = priority ? look_up(stream, &s) : cudaErrorInvalidValue;
     if (error == cudaSuccess)
         *priority = s.priority;
+    return result(error);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    struct CUstream_st s;
+    cudaError_t error = id ? look_up(stream, &s) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *id = s.id;
+    return result(error);
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    struct CUstream_st s;
+    cudaError_t error = device ? look_up(stream, &s) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *device = 0;
     return result(error);
 }
 

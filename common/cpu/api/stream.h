@@ -52,6 +52,7 @@ struct CUstream_st {
     int priority;
     int number; /* for --check, which tells TRACE_STREAMS streams apart; later ones share a number
                  */
+    unsigned long long id;   /* for the program; no two streams have the same */
     struct capture *capture; /* NULL if it is not captured */
     uint64_t position;       /* number of operations captured here */
     int unjoined;            /* the origin stream does not wait yet for work captured here */

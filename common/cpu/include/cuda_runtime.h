@@ -326,6 +326,10 @@ inline unsigned __isGlobal(const void *p)
 template <size_t bytes>
 struct cpu_word;
 template <>
+struct cpu_word<1> {
+    typedef uint8_t type;
+};
+template <>
 struct cpu_word<2> {
     typedef uint16_t type;
 };
@@ -337,12 +341,12 @@ template <>
 struct cpu_word<8> {
     typedef uint64_t type;
 };
+/* Replaces the value at p by change(value), and returns it. No instrument sees the accesses. */
 template <class T, class F>
-inline T cpu_atomic(T *p, F change)
+inline T cpu_exchanged(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
-    CPU_REPORT_ATOMIC(p);
-#ifdef CPU_TRACE /* CPU_REPORT_ATOMIC has reported it: no instrument sees these accesses */
+#ifdef CPU_TRACE
     word old = (word)cpu_compare_and_swap(p, sizeof(T), 0, 0);
 #else
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
@@ -359,6 +363,12 @@ inline T cpu_atomic(T *p, F change)
             return before;
         old = found;
     }
+}
+template <class T, class F>
+inline T cpu_atomic(T *p, F change)
+{
+    CPU_REPORT_ATOMIC(p);
+    return cpu_exchanged(p, change);
 }
 /* T is not deduced from v, so that atomicAdd(&counter, 1) works for an unsigned counter. */
 #define CPU_ATOMIC(name, expression)                                                               \
@@ -969,6 +979,7 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 {
     return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
+#include "cpu/atomics.h"
 #include "cpu/texture.h"
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC

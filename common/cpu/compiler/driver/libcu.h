@@ -1,4 +1,5 @@
-/* A header of the toolkit's libcu++ as programs of cudacc read it. */
+/* A header of the toolkit's libcu++ or Thrust as programs of cudacc read it. Thrust declares structs
+ * of the names __half and __half2, which are none here, and uses them for nothing else. */
 #pragma GCC system_header
 #ifndef CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_FP16_SUPPORT
@@ -7,6 +8,10 @@
 #pragma push_macro("__CUDA_ARCH__")
 #pragma push_macro("__atomic_load")
 #pragma push_macro("__atomic_thread_fence")
+#pragma push_macro("__half")
+#pragma push_macro("__half2")
+#define __half cpu_thrust_half
+#define __half2 cpu_thrust_half2
 #undef __CUDACC__
 #undef __CUDA_ARCH__
 #undef __atomic_load
@@ -15,6 +20,8 @@
     (__atomic_load(p, to, order), ::cpu_polled((const volatile void *)(p), to, sizeof *(to)))
 #define __atomic_thread_fence(order) (::__threadfence(), __atomic_thread_fence(order))
 #include "HEADER"
+#pragma pop_macro("__half2")
+#pragma pop_macro("__half")
 #pragma pop_macro("__atomic_thread_fence")
 #pragma pop_macro("__atomic_load")
 #pragma pop_macro("__CUDA_ARCH__")

@@ -54,9 +54,10 @@ add_input()
 add_library()
 {
     case $1 in
+    curand | curand_static) ;; # part of the runtime
     cudart | cudart_static | cudadevrt | cuda) ignore "-l$1" "the runtime is always linked" ;;
     cublas | cublas_static | cublasLt | cublasLt_static) cublas=1 ;; # linked only if it is called
-    curand | cufft | cusolver | cusparse | nvToolsExt | nvrtc) ignore "-l$1" "there is no such library here" ;;
+    cufft | cusolver | cusparse | nvToolsExt | nvrtc) ignore "-l$1" "there is no such library here" ;;
     *) link="$link$(quote "-l$1")" ;;
     esac
 }

@@ -60,7 +60,7 @@ static int is_toolkit_header(const char *name, const char *ours)
 /* The toolkit's libcu++, which is plain C++ where no nvcc compiles it; but for inline PTX. */
 static int is_portable_header(const char *name)
 {
-    return begins_with(name, "cuda/ nv/") && strcmp(name, "cuda/ptx") != 0;
+    return begins_with(name, "cuda/ nv/ thrust/") && strcmp(name, "cuda/ptx") != 0;
 }
 
 static char *header_refusal(const char *name)
@@ -117,8 +117,6 @@ static const struct {
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
-    {"thrust", "Thrust is", "write the kernel out"},
-    {"curandState*", "cuRAND is", "generate numbers with a hash of the index"},
 };
 
 void check_limits(int i)

@@ -226,6 +226,11 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
 void cpu_trace_sum(const volatile void *p, size_t bytes); /* an atomic addition of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
+/* Accesses by __nv_atomic_load and its like, with the order and scope of cpu/atomics.h. The first
+ * two also make the access. `bytes` is 1, 2, 4 or 8. */
+uint64_t cpu_trace_ordered_load(const volatile void *p, unsigned bytes, int order, int scope);
+void cpu_trace_ordered_store(volatile void *p, uint64_t v, unsigned bytes, int order, int scope);
+void cpu_trace_ordered_change(volatile void *p, unsigned bytes, int order, int scope);
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */

@@ -96,6 +96,46 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
+/* __nv_atomic_load and its like. The orders have the numbers of C's. */
+uint64_t cpu_trace_ordered_load(const volatile void *p, unsigned bytes, int order, int scope)
+{
+    const void *from = __builtin_return_address(0);
+    const volatile void *at = loaded(KERNEL, p, bytes, order, from);
+    switch (bytes) {
+    case 1:
+        return __atomic_load_n((const volatile uint8_t *)at, __ATOMIC_SEQ_CST);
+    case 2:
+        return __atomic_load_n((const volatile uint16_t *)at, __ATOMIC_SEQ_CST);
+    case 4:
+        return __atomic_load_n((const volatile uint32_t *)at, __ATOMIC_SEQ_CST);
+    default:
+        return __atomic_load_n((const volatile uint64_t *)at, __ATOMIC_SEQ_CST);
+    }
+}
+
+void cpu_trace_ordered_store(volatile void *p, uint64_t v, unsigned bytes, int order, int scope)
+{
+    stored(KERNEL, p, bytes, order);
+    switch (bytes) {
+    case 1:
+        __atomic_store_n((volatile uint8_t *)p, (uint8_t)v, __ATOMIC_SEQ_CST);
+        return;
+    case 2:
+        __atomic_store_n((volatile uint16_t *)p, (uint16_t)v, __ATOMIC_SEQ_CST);
+        return;
+    case 4:
+        __atomic_store_n((volatile uint32_t *)p, (uint32_t)v, __ATOMIC_SEQ_CST);
+        return;
+    default:
+        __atomic_store_n((volatile uint64_t *)p, v, __ATOMIC_SEQ_CST);
+    }
+}
+
+void cpu_trace_ordered_change(volatile void *p, unsigned bytes, int order, int scope)
+{
+    changed(KERNEL, p, bytes, order);
+}
+
 void __tsan_atomic_thread_fence(int order)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
