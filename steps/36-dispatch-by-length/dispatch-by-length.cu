@@ -144,6 +144,7 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_SQUARE(forward, 1, 32, 12288, 128, 0),
     KF_ROPE_FLASH_SQUARE(forward, 1, 16, 24576, 128, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_EXACT(forward),
 };
 
 // --- Is it the way of the table? ----------------------------------------------------------------

@@ -366,7 +366,9 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
     KF_ROPE_FLASH_TIMED(keys, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_EXACT(forward),
     KF_ROPE_FLASH_ODD(backward),
+    KF_ROPE_FLASH_EXACT_BACK(backward),
     KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
     /* Three warpgroups: work tiles alternate between two places; and work tiles of two sizes. */
