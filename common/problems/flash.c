@@ -31,6 +31,10 @@
  * 2^-12 for n = 300. q is an eighth, so that probabilities are similar. Truncated probabilities
  * lose half a step on average, all in the same direction: 2^-12 and more.
  *
+ * KF_MIDWAY: q and k are 0 but for the first dimension, so scores have hardly an error, and the
+ * bound of lse is little more than that of the sum. Exponents are -1.57 to -1.50: relative errors
+ * of a polynomial are the same for all keys, and do not cancel.
+ *
  * KF_EQUAL: scores are 0, each exp(score - maximum) is 1, and sums are exact in fp32. The division
  * is off by 4 u at most, so o is the exact mean rounded to fp16, or the neighbour if the middle
  * between the two is as near as that. */
@@ -103,6 +107,18 @@ static void fill_positive(const kf_run *run, kf_tensor *t)
 {
     for (int64_t i = 0; i < t->count; i++)
         t->host[i] = 1.0f + (float)kf_random_below(run->seed, (uint64_t)i, 64);
+}
+
+static void fill_midway(const kf_run *run, kf_tensor *q, kf_tensor *k)
+{
+    const kf_shape *s = &run->shape;
+    for (int64_t row = 0; row < q->rows; row++)
+        q->host[row * s->D] = 1.0f;
+    for (int64_t row = 0; row < k->rows; row++) {
+        double exponent = 1.505 + 0.065 / 1024.0 * kf_random_below(run->seed, (uint64_t)row, 1024);
+        float other = (float)(-exponent * log(2.0) * sqrt(s->D));
+        k->host[row * s->D] = row % s->Sk ? kf_round_to(KF_F16, other) : 0.0f;
+    }
 }
 
 static void fill_integers(const kf_run *run, kf_tensor *v)
@@ -192,9 +208,10 @@ void kf_flash_declare(kf_run *run)
                run->c->name, s->R, s->D, s->Sk, 1 << 14);
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one element, each checked or not */
-    bool equal = flags & KF_EQUAL;
-    kf_tensor *q = (codes || equal ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
-    kf_tensor *k = (codes ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
+    bool equal = flags & KF_EQUAL, midway = flags & KF_MIDWAY;
+    kf_tensor *q =
+        (codes || equal || midway ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
+    kf_tensor *k = (codes || midway ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
     bool integers = flags & (KF_INTEGERS | KF_EXACT_GRADIENTS);
     kf_tensor *v = (integers || equal ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
     if (codes)
@@ -203,6 +220,8 @@ void kf_flash_declare(kf_run *run)
         (flags & KF_ODD                                      ? fill_odd
          : flags & KF_INTEGERS && flags & KF_EXACT_GRADIENTS ? fill_pairs
                                                              : fill_integers)(run, v);
+    if (midway)
+        fill_midway(run, q, k);
     if (equal)
         fill_positive(run, v);
     if (flags & (KF_RISING | KF_FALLING))
