@@ -37,8 +37,9 @@ enum {
      * rotated, and v is 1 to 64: o is a mean that is rounded once; the sum over a part of the keys
      * cannot be represented in fp16. In a backward pass dout is 1 to 64, too. */
     KF_EQUAL = 4096 * KF_OF_PROBLEM,
-    /* The first key has score 0, all others are such that 2^(score log2(e)) has an exponent a
-     * little below -3/2: as far from a whole number as a polynomial for 2^x has to reach. */
+    /* The first key has score 0, the others that count are such that 2^(score log2(e)) has an
+     * exponent a little below -3/2: as far from a whole number as a polynomial for 2^x has to
+     * reach. */
     KF_MIDWAY = 8192 * KF_OF_PROBLEM
 };
 
