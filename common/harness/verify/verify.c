@@ -169,7 +169,8 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
                                       : INFINITY;
     const double size = fabs(seen->details->median_ratio);
     seen->details->same_ratio = spread < 0.01 * size;
-    seen->details->one_ratio = spread <= 2.0 * kf_unit_roundoff(t->dtype) * size;
+    /* Both of its ends are rounded, once or twice. */
+    seen->details->one_ratio = size > 0.0 && spread <= 4.0 * kf_unit_roundoff(t->dtype) * size;
     free(ratio.value);
 }
 
