@@ -686,7 +686,7 @@ for my $wrong (
 
 # --- Options as values, files that cannot be opened, and what is quoted.
 my %takes = map { /^  --(\w+) ([A-Z]+)/ ? ($1 => $2) : () } split /\n/, run_out("$toy --help");
-is(scalar(keys %takes), 17, "--help says which options take a value");
+is(scalar(keys %takes), 18, "--help says which options take a value");
 for my $option (sort keys %takes) {
     fails("--$option --json", "$toy --$option --json", 2,
         "--$option: needs a value, and --json is an option; --$option=--json if it is the value");
@@ -770,6 +770,11 @@ for my $bug (sort keys %caught) {
     my $what = $bug eq "input" ? '200 elements of the input q were written; [^\n]*' : '\d+ wrong elements';
     like($r{err}, qr/\A98-tiny: variant $bug, case small: $what\n\z/, "$bug: one line on stderr");
 }
+%r = run("$tiny --seed 1 --variant right --variant after-right");
+like($r{out}, qr/^    right by itself \(--case small --variant after-right\): an earlier launch matters/m, "what is right alone is said to be");
+unlike(run_out("$tiny --seed 1 --variant stride"), qr/right by itself/, "and nothing of what is not");
+unlike(run_out("$tiny --seed 1 --variant after-right"), qr/WRONG/, "where it is alone it is right");
+like(run_out("$tiny --seed 1 --variant unwritten"), qr/: make step-98 check BACKEND=cpu names the line/, "a NaN: what names the line");
 like(run_out("$tiny --seed 1 --variant unwritten"), qr/^  unwritten +wrong +200 +200 +200 +-$/m, "no error where nothing is a number");
 like(run_out("$tiny --seed 1 --variant scale"), qr/^  scale +wrong +200 +0 +200 +\d\S*$/m, "a number elsewhere");
 %r = run("$tiny --seed 1 --variant mask --json");

@@ -49,8 +49,9 @@ for my $number (@steps) {
     my $source = $source{$number};
     my ($name, $slug) = $source =~ m{^steps/(\d\d-([^/]+))/};
     my $step = "$build/step-$number";
-    my @reads = ($step, $source, glob("plots/data/cpu/step-$number-exactness.tsv common/neox/opticks.*"));
+    my @reads = ($step, $source, glob("plots/data/cpu/step-$number-{exactness,blocks}.tsv common/neox/opticks.*"));
     my $small = small_cases($step);
+    my $blocks = "plots/data/cpu/step-$number-blocks.tsv";
 
     # --- What it says, and what it is at the small cases, each variant launched once.
     proved("small $number", \@reads, sub {
@@ -64,7 +65,9 @@ for my $number (@steps) {
         isnt($small, "", "$name has small cases");
 
         # Every launch of every case is one that a GPU takes, also of those that no CPU ends.
-        my $launches = right("$name: grids and blocks are as large as they may be", "$step --seed 1", KF_CAPTURE => 1);
+        my $launches = right("$name: grids and blocks are as large as they may be", "$step --seed 1 --blocks $dir/blocks.tsv", KF_CAPTURE => 1);
+        ok(-e $blocks && slurp("$dir/blocks.tsv") eq slurp($blocks), "$name: blocks ask for as much shared memory as is recorded")
+            or diag("KF_CAPTURE=1 $step --seed 1 --blocks $blocks; then look at git diff");
         unlike($launches, qr/^skipped, large/m, "$name: of all cases");
 
         my $output = $cases{$number} || $launches{$number} ? undef

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cuda/count.cuh"
 #include "cuda/tensor_cores.cuh"
 
 // q [Sq][D] -> query, the fragments of rows row and row + 8 (row: that of this lane's g). Loaded
@@ -31,6 +32,7 @@ static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int f
                                                    int Sk, bool causal)
 {
     const int t = threadIdx.x % 4;
+    COUNT("mask tests", KEYS / 2);
 #pragma unroll
     for (int i = 0; i < KEYS / 2; i++) {
         const int key = first + i / 4 * 8 + 2 * t + i % 2;

@@ -29,7 +29,17 @@
  * of 1. A probability is rounded by at most half a step, in either direction: with lambda of
  * tolerance.c that is lambda 2^-12 / sqrt(3 n) for n keys of similar probability, a quarter of
  * 2^-12 for n = 300. q is an eighth, so that probabilities are similar. Truncated probabilities
- * lose half a step on average, all in the same direction: 2^-12 and more. */
+ * lose half a step on average, all in the same direction: 2^-12 and more.
+ *
+ * KF_MIDWAY: q and k are 0 but for the first dimension, so scores have hardly an error, and the
+ * bound of lse is little more than that of the sum. Exponents are -1.57 to -1.50: relative errors
+ * of a polynomial are the same for all keys, and do not cancel. Only keys 0, 2, 4 and 6 of each 32
+ * count, the others have -60: where a warp computes one exponential in eight by a polynomial, it is
+ * theirs.
+ *
+ * KF_EQUAL: scores are 0, each exp(score - maximum) is 1, and sums are exact in fp32. The division
+ * is off by 4 u at most, so o is the exact mean rounded to fp16, or the neighbour if the middle
+ * between the two is as near as that. */
 #include "flash.h"
 #include <math.h>
 
@@ -92,6 +102,27 @@ static void fill_codes(kf_run *run, float *q, float *k)
         write_code(k + row * D, n, groups ? group_of(key) : key, bits, 8.0f);
         for (int64_t i = row * D + n + eighth; i < (row + 1) * D; i++)
             k[i] = whole_number(run, IN_KEYS, i, 1);
+    }
+}
+
+static void fill_positive(const kf_run *run, kf_tensor *t)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        t->host[i] = 1.0f + (float)kf_random_below(run->seed, (uint64_t)i, 64);
+}
+
+static void fill_midway(const kf_run *run, kf_tensor *q, kf_tensor *k)
+{
+    const kf_shape *s = &run->shape;
+    for (int64_t row = 0; row < q->rows; row++)
+        q->host[row * s->D] = 1.0f;
+    for (int64_t row = 0; row < k->rows; row++) {
+        int64_t key = row % s->Sk;
+        double exponent = 1.505 + 0.065 / 1024.0 * kf_random_below(run->seed, (uint64_t)row, 1024);
+        if (key % 32 >= 8 || key % 2)
+            exponent = 60.0;
+        float other = (float)(-exponent * log(2.0) * sqrt(s->D));
+        k->host[row * s->D] = key ? kf_round_to(KF_F16, other) : 0.0f;
     }
 }
 
@@ -174,23 +205,30 @@ void kf_flash_declare(kf_run *run)
     /* The kernels for 128 would leave out the rest of a larger row. */
     if (s->D > 128)
         kf_die(KF_WRONG, "case %s: D = %d; 128 at most is right", run->c->name, s->D);
-    if (codes && (s->R != 0 || s->D < 64 || s->Sk > 1 << 14))
+    /* Rotated codes are rounded, which is no matter where one score is far above all others. */
+    if (codes && ((s->R != 0 && flags & KF_INTEGERS) || s->D < 64 || s->Sk > 1 << 14))
         kf_die(KF_WRONG,
-               "case %s: R = %d, D = %d, Sk = %d; with exact inputs R = 0, D from 64 and Sk up to "
-               "%d are right",
+               "case %s: R = %d, D = %d, Sk = %d; with exact inputs R = 0, or KF_ONE_HOT, D from "
+               "64 and Sk up to %d are right",
                run->c->name, s->R, s->D, s->Sk, 1 << 14);
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one element, each checked or not */
-    kf_tensor *q = (codes ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
-    kf_tensor *k = (codes ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
+    bool equal = flags & KF_EQUAL, midway = flags & KF_MIDWAY;
+    kf_tensor *q =
+        (codes || equal || midway ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
+    kf_tensor *k = (codes || midway ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
     bool integers = flags & (KF_INTEGERS | KF_EXACT_GRADIENTS);
-    kf_tensor *v = (integers ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
+    kf_tensor *v = (integers || equal ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
     if (codes)
         fill_codes(run, q->host, k->host);
     if (integers)
         (flags & KF_ODD                                      ? fill_odd
          : flags & KF_INTEGERS && flags & KF_EXACT_GRADIENTS ? fill_pairs
                                                              : fill_integers)(run, v);
+    if (midway)
+        fill_midway(run, q, k);
+    if (equal)
+        fill_positive(run, v);
     if (flags & (KF_RISING | KF_FALLING))
         add_ramp(run, q, k);
     if (flags & KF_OUTLIERS)
@@ -214,6 +252,13 @@ void kf_flash_declare(kf_run *run)
 static void known_results(kf_run *run)
 {
     kf_tensor *o = kf_find(run, "o");
+    const double off = 4.0 * kf_unit_roundoff(KF_F32); /* of a mean: fp32 divides */
+    for (int64_t i = 0; i < o->count && run->c->flags & KF_EQUAL; i++) {
+        double mean = o->want[i];
+        o->want[i] = kf_round_to(KF_F16, (float)mean);
+        o->bound[i] = kf_round_to(KF_F16, (float)(mean * (1.0 + off))) -
+                      kf_round_to(KF_F16, (float)(mean * (1.0 - off)));
+    }
     for (int64_t i = 0; i < o->count && run->c->flags & (KF_ONE_HOT | KF_INTEGERS | KF_ONES); i++) {
         o->want[i] = kf_round_to(KF_F16, (float)o->want[i]);
         o->bound[i] = 0.0;

@@ -32,7 +32,15 @@ enum {
     /* With KF_ONE_HOT or KF_INTEGERS: gradients are exact too, see flash_backward.h. */
     KF_EXACT_GRADIENTS = 1024 * KF_OF_PROBLEM,
     /* Of a backward pass: a kernel computes o and lse, as for KF_LARGE. */
-    KF_BY_KERNEL = 2048 * KF_OF_PROBLEM
+    KF_BY_KERNEL = 2048 * KF_OF_PROBLEM,
+    /* q is 0, so each key that a query sees has the same probability, also where q and k are
+     * rotated, and v is 1 to 64: o is a mean that is rounded once; the sum over a part of the keys
+     * cannot be represented in fp16. In a backward pass dout is 1 to 64, too. */
+    KF_EQUAL = 4096 * KF_OF_PROBLEM,
+    /* The first key has score 0, the others that count are such that 2^(score log2(e)) has an
+     * exponent a little below -3/2: as far from a whole number as a polynomial for 2^x has to
+     * reach. */
+    KF_MIDWAY = 8192 * KF_OF_PROBLEM
 };
 
 /* Inputs q, k, v, outputs o and lse. */

@@ -36,7 +36,10 @@
  * where the keys of a group differ.
  *
  * With KF_ONES, where v is 1, dout is positive: dS is 0 except for errors, and dv adds up what P
- * loses if it is truncated, not rounded. */
+ * loses if it is truncated, not rounded.
+ *
+ * With KF_EQUAL, no mask and a power of two of keys, P rounds to exactly 1 / Sk, and the sums of
+ * its products with whole numbers are exact in fp32: dv is rounded once, and its bound is 0. */
 #include "flash_backward.h"
 #include "rope.h"
 #include <math.h>
@@ -58,9 +61,14 @@ static void declare_gradients(kf_run *run, bool dq_alone)
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     if (s->D % 4 != 0)
         kf_die(KF_WRONG, "case %s: D = %d; a multiple of 4 is right", run->c->name, s->D);
-    kf_tensor *dout = (exact ? kf_zero_input : kf_input)(run, "dout", "BHSD", KF_F16, query);
+    bool equal = run->c->flags & KF_EQUAL;
+    kf_tensor *dout =
+        (exact || equal ? kf_zero_input : kf_input)(run, "dout", "BHSD", KF_F16, query);
     if (exact)
         fill_dout(run, dout);
+    for (int64_t i = 0; i < dout->count && equal; i++)
+        dout->host[i] =
+            1.0f + (float)kf_random_below(run->seed, (uint64_t)1 << 48 | (uint64_t)i, 64);
     for (int64_t i = 0; i < dout->count && run->c->flags & KF_ONES; i++)
         dout->host[i] = fabsf(dout->host[i]);
     kf_output(run, "dq", "BHSD", KF_F16, query);
@@ -327,6 +335,11 @@ void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const do
         for (int64_t row = 0; row < heads * s->Sk; row++)
             j.dv->checked[row] = j.dk->checked[row];
         kf_parallel(heads * s->Sk, key_row, &j);
+        if (run->c->flags & KF_EQUAL && !s->causal && (s->Sk & (s->Sk - 1)) == 0)
+            for (int64_t i = 0; i < j.dv->count; i++) {
+                j.dv->want[i] = kf_round_to(KF_F16, (float)j.dv->want[i]);
+                j.dv->bound[i] = 0.0;
+            }
     }
     free(j.delta);
     free(j.abs_delta);

@@ -93,6 +93,25 @@ static double *angles(const kf_run *run)
     return both;
 }
 
+/* Rotates the rows of q or k back, so that their rotation gives what they were, but for rounding.
+ */
+static void rotate_back(const kf_run *run, const char *name, const double *cosines,
+                        const double *sines)
+{
+    const kf_tensor *x = kf_find(run, name);
+    const kf_shape *s = &run->shape;
+    const int64_t half = s->D / 2, first = name[0] == 'q' ? s->Sk - s->Sq : 0, S = x->dim[2];
+    for (int64_t row = 0; row < x->rows; row++) {
+        float *low = x->host + row * s->D, *high = low + half;
+        const int64_t at = (first + row % S) * half;
+        for (int64_t i = 0; i < half; i++) {
+            const double a = low[i], b = high[i], c = cosines[at + i], si = sines[at + i];
+            low[i] = half_of(a * c + b * si);
+            high[i] = half_of(b * c - a * si);
+        }
+    }
+}
+
 void kf_rope_flash_setup(kf_run *run)
 {
     const kf_shape *s = &run->shape;
@@ -105,6 +124,10 @@ void kf_rope_flash_setup(kf_run *run)
     kf_rope_tables(run);
     const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k");
     double *both = angles(run), *sines = both + (int64_t)s->Sk * (s->D / 2);
+    if (run->c->flags & KF_ONE_HOT) {
+        rotate_back(run, "q", both, sines);
+        rotate_back(run, "k", both, sines);
+    }
     rotate_tensor(run, "q", both, sines,
                   kf_zero_input(run, "q_prerotated", q->axes, KF_F16, q->dim)->host, NULL);
     rotate_tensor(run, "k", both, sines,

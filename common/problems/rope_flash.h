@@ -26,8 +26,8 @@
 extern "C" {
 #endif
 
-/* Flags of a case are those of flash.h, except exact inputs and KF_ONES: rotated elements are
- * not integers. */
+/* Flags of a case are those of flash.h, except KF_INTEGERS: rotated elements are not integers, so
+ * scores of the same code differ. With KF_ONE_HOT q and k are codes that are rotated back first. */
 void kf_rope_flash_setup(kf_run *run);
 void kf_rope_flash_reference(kf_run *run);
 /* For a case whose keys and values are too large for the host: the reference of one head's rows

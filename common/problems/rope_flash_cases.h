@@ -3,8 +3,10 @@
  * The lengths of one causal experiment: 8 heads at D = 64 up to S = 8192, 32 heads at D = 128 up
  * to 16384. The batch shrinks while S grows, and then the number of heads. pass: names what is
  * run, and is the data of a case; names are forward-D128-S8192 and so on. KF_ROPE_FLASH_ODD:
- * cases where tiling, or the look-up of positions in tables, goes wrong. They are
- * never timed; the small ones run on a CPU. */
+ * cases where tiling, or the look-up of positions in tables, goes wrong. KF_ROPE_FLASH_EXACT: of
+ * the forward pass, those for which only one fp16 result is right, or a logarithm that is known to
+ * seven digits; KF_ROPE_FLASH_EXACT_BACK: of the backward pass. They are never timed; the small
+ * ones run on a CPU. */
 #pragma once
 
 #include "rope_flash.h"
@@ -70,3 +72,14 @@
         KF_ROPE_FLASH_CASE(pass, "outliers", 1, 1, 150, 200, 64, true, 40, KF_OUTLIERS),           \
         KF_ROPE_FLASH_CASE(pass, "odd-1000", 1, 8, 1000, 1000, 64, true, 0, KF_LARGE),             \
         KF_ROPE_FLASH_CASE(pass, "odd-1000-D128", 1, 8, 1000, 1000, 128, true, 9000, KF_LARGE)
+/* Many tiles: a sum that is rounded between them shows. */
+#define KF_ROPE_FLASH_EXACT(pass)                                                                  \
+    KF_ROPE_FLASH_CASE(pass, "equal", 1, 1, 64, 480, 64, false, 0, KF_EQUAL),                      \
+        KF_ROPE_FLASH_CASE(pass, "equal-D128", 1, 1, 64, 240, 128, true, 3, KF_EQUAL),             \
+        KF_ROPE_FLASH_CASE(pass, "ones", 1, 1, 70, 300, 64, true, 0, KF_ONES),                     \
+        KF_ROPE_FLASH_CASE(pass, "ones-D128", 1, 1, 64, 240, 128, false, 9, KF_ONES),              \
+        KF_ROPE_FLASH_CASE(pass, "one-hot", 1, 2, 64, 240, 64, false, 0, KF_ONE_HOT),              \
+        KF_ROPE_FLASH_CASE(pass, "one-hot-D128", 1, 1, 64, 130, 128, true, 7, KF_ONE_HOT)
+#define KF_ROPE_FLASH_EXACT_BACK(pass)                                                             \
+    KF_ROPE_FLASH_CASE(pass, "equal", 1, 1, 128, 128, 64, false, 0, KF_EQUAL),                     \
+        KF_ROPE_FLASH_CASE(pass, "equal-D128", 1, 1, 100, 128, 128, false, 5, KF_EQUAL)

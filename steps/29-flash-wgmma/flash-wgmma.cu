@@ -202,6 +202,7 @@ static const kf_case cases[] = {
     KF_FLASH_CASE("whole-edge", 1, 130, 192, 64, true, 0),
     KF_FLASH_CASE("many-tiles", 1, 130, 641, 64, false, 0),
     KF_FLASH_CASE("many-tiles-D128", 1, 5, 641, 128, false, 0),
+    KF_FLASH_CASE("midway", 1, 64, 255, 64, false, KF_MIDWAY),
     // Several tiles, some masked, for the kernels that record.
     KF_FLASH_CASE("recorded-causal", 1, 128, 300, 128, true, KF_CHECKED),
     KF_FLASH_CASE("recorded-few", 1, 128, 135, 128, true, 0),

@@ -252,10 +252,9 @@ static bool has_causes(const kf_case *c)
 }
 
 static const kf_case cases[] = {
-    KF_ROPE_FLASH_TIMED(forward, 0),
-    KF_ROPE_FLASH_TIMED(backward, 0),
-    KF_ROPE_FLASH_ODD(forward),
-    KF_ROPE_FLASH_ODD(backward),
+    KF_ROPE_FLASH_TIMED(forward, 0), KF_ROPE_FLASH_TIMED(backward, 0),
+    KF_ROPE_FLASH_ODD(forward),      KF_ROPE_FLASH_EXACT(forward),
+    KF_ROPE_FLASH_ODD(backward),     KF_ROPE_FLASH_EXACT_BACK(backward),
 };
 
 #define CAUSE(variant_name, what, which)                                                           \

@@ -168,6 +168,7 @@ static const char forward[] = "the pass that cases are of";
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_EXACT(forward),
 };
 
 static const kf_variant variants[] = {

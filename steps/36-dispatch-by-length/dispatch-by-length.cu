@@ -144,6 +144,7 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_SQUARE(forward, 1, 32, 12288, 128, 0),
     KF_ROPE_FLASH_SQUARE(forward, 1, 16, 24576, 128, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_EXACT(forward),
 };
 
 // --- Is it the way of the table? ----------------------------------------------------------------
@@ -158,6 +159,26 @@ static int launches_of(const kf_run *run, kf_launch *launch)
     CUDA_CHECK(cudaGraphDestroy(graph));
     CUDA_CHECK(cudaStreamDestroy(stream));
     return (int)launches;
+}
+
+// The log's choices on both sides of its crossover. They stand here once more: log_way cannot show
+// that it is itself wrong, nor does any case have 4097 positions.
+static void check_log(void)
+{
+    static const struct {
+        int S;
+        const way *taken;
+    } due[] = {{1, &fused_way},        {512, &fused_way},     {4095, &fused_way},
+               {4096, &fused_way},     {4097, &op_by_op_way}, {8192, &op_by_op_way},
+               {131072, &op_by_op_way}};
+    for (int i = 0; i < KF_COUNT_OF(due); i++) {
+        kf_shape s = cases[0].shape;
+        s.Sq = s.Sk = due[i].S;
+        if (strcmp(log_way(&s).name, due[i].taken->name) != 0) {
+            kf_die(1, "dispatch-reference-log, NOT as predicted: at S = %d it is %s; %s is right",
+                   due[i].S, log_way(&s).name, due[i].taken->name);
+        }
+    }
 }
 
 // Both ways are right, so no result shows a wrong choice. Instead a wrong choice, for the case that
@@ -210,6 +231,7 @@ static void check_dispatch(const kf_run *run)
 
 static void reference(kf_run *run)
 {
+    check_log();
     check_choices();
     check_dispatch(run);
     kf_rope_flash_reference(run);

@@ -204,6 +204,26 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
     launch_flash(run, stream, QUERIES_INSIDE, "q", "k_rotated");
 }
 
+static __global__ void copy_rows(const uint4 *from, uint4 *to, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        to[i] = from[i];
+    }
+}
+
+// Queries that a kernel in front of the pass over k makes, as in a model. Attention reads them
+// before it waits itself: the pass must not have let it begin before that kernel has ended.
+static void launch_behind_queries(const kf_run *run, cudaStream_t stream)
+{
+    const int64_t n = kf_find(run, "q")->count / 8;
+    copy_rows<<<(unsigned)((n + 127) / 128), 128, 0, stream>>>(
+        (const uint4 *)kf_memory(run, "q", KF_F16), (uint4 *)kf_memory(run, "q_made", KF_F16), n);
+    CUDA_CHECK_LAUNCH();
+    launch_keys(run, stream);
+    launch_flash(run, stream, QUERIES_INSIDE, "q_made", "k_rotated");
+}
+
 static void launch_attention(const kf_run *run, cudaStream_t stream)
 {
     launch_rotated(run, stream, "q_prerotated", "k_prerotated");
@@ -322,6 +342,9 @@ static void setup(kf_run *run)
     if (is_either_pass(run->c)) {
         op_by_op::setup(run);
     }
+    if (is_odd_forward(run->c)) {
+        kf_scratch(run, "q_made", "BHSD", KF_F16, queries);
+    }
     if (is_gradient(run->c)) {
         kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
         job_setup(run);
@@ -343,7 +366,9 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
     KF_ROPE_FLASH_TIMED(keys, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_EXACT(forward),
     KF_ROPE_FLASH_ODD(backward),
+    KF_ROPE_FLASH_EXACT_BACK(backward),
     KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
     /* Three warpgroups: work tiles alternate between two places; and work tiles of two sizes. */
@@ -388,6 +413,10 @@ static const kf_variant variants[] = {
     {.name = "twice",
      .about = "fused behind itself, then rotate-k-once, with attention twice",
      .launch = launch_twice,
+     .applies = is_odd_forward},
+    {.name = "q-made",
+     .about = "rotate-k-once behind a kernel that makes q",
+     .launch = launch_behind_queries,
      .applies = is_odd_forward},
     {.name = "attention",
      .about = "step 29's best alone, of q and k that are rotated",

@@ -96,6 +96,11 @@ static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, 
              "predicted %d launches of the new kernel and %d plain adds; seen %d and %d (plain has "
              "%d; launches in all %+d; left out by a replay: %lld)",
              due, adds - due, calls, plain, plain_adds, more, (long long)unwritten);
+    if (plain_adds != adds) {
+        const size_t length = strlen(why);
+        snprintf(why + length, size - length,
+                 "; plain is at fault, not this variant: %d plain adds are right in it", adds);
+    }
     return calls == due && plain == adds - due && plain_adds == adds && more == 0 && unwritten == 0;
 }
 // end snippet: predict
@@ -113,10 +118,12 @@ static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_
     const int64_t other = neox_other_bits(run, launch_case<parallel_layer>);
     const size_t length = strlen(why);
     if (other > 0 && kf_wrong(run, seen) == 0) {
+        // The copied layer adds in plain's order: if called has its bits, plain has others.
+        const bool is_plain = neox_other_bits(run, launch_case<copied_layer>) == 0;
         snprintf(why + length, size - length,
-                 "; right, but %lld elements of x have other bits than plain's: it adds in another "
+                 "; right, but %lld elements of x have other bits than plain's: %s adds in another "
                  "order",
-                 (long long)other);
+                 (long long)other, is_plain ? "plain is at fault, not this variant, and" : "it");
     }
     return as_expected && other == 0 && kf_wrong(run, seen) == 0;
 }

@@ -104,12 +104,16 @@ static bool predict_raw(const kf_run *run, const kf_diagnosis *seen, char *why, 
     const float *a = first_of(run, "a");
     const float *b = first_of(run, "b");
     const kf_tensor *c = kf_find(run, "c");
-    const int64_t unwritten = c->count % 8;
+    const int64_t n = (int64_t)run->shape.Sq * run->shape.D;
+    const int64_t unwritten = n % 8;
     int64_t wrong = unwritten;
-    for (int64_t k = 0; k < c->count - unwritten; k++) {
+    for (int64_t k = 0; k < n - unwritten; k++) {
         const double got =
             l->dtype == KF_F16 ? rounded_sum(KF_F16, a[k], b[k]) : sum_of_misread(a[k], b[k]);
         wrong += got != c->want[k];
+    }
+    for (int64_t k = n; k < c->count; k++) { // 0, as before the add
+        wrong += c->want[k] != 0.0;
     }
     if (l->dtype == KF_BF16) {
         show_bits();

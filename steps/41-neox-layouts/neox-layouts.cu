@@ -39,7 +39,8 @@ static void setup(kf_run *run)
     for (const char *name : inputs) {
         kf_input(run, name, "D", l->dtype, strstr(l->of, name) != NULL ? &laid_out : &count);
     }
-    kf_output(run, "c", "SD", l->dtype, dim);
+    const int64_t rows_of_c[] = {dim[0], dim[1] + gap_of_c(run)};
+    kf_output(run, "c", "SD", l->dtype, rows_of_c);
 }
 
 static void reference(kf_run *run)
@@ -87,6 +88,10 @@ static const layout sliced_b = {
     .of = "b", .gap = 32, .refused = "b has strides 72, 1; 40, 1 is right"};
 static const layout sliced_both = {
     .of = "ab", .gap = 32, .refused = "a has strides 72, 1; 40, 1 is right"};
+static const layout sliced_c = {
+    .of = "c", .gap = 32, .refused = "c has strides 72, 1; 40, 1 is right"};
+static const layout sliced_all = {
+    .of = "abc", .gap = 32, .refused = "a has strides 72, 1; 40, 1 is right"};
 static const layout one_row = {.gap = 32};
 static const layout one_column = {.transposed = true};
 static const layout misaligned = {.offset = 1};
@@ -108,7 +113,9 @@ static const kf_case cases[] = {
     ADD("permuted-c", 24, 40, permuted_c),
     ADD("permuted-all", 24, 40, permuted_all),
     ADD("sliced-b", 24, 40, sliced_b),
+    ADD("sliced-c", 24, 40, sliced_c),
     ADD("sliced-both", 24, 40, sliced_both),
+    ADD("sliced-all", 24, 40, sliced_all),
     ADD("one-row", 1, 160, one_row),
     ADD("one-column", 160, 1, one_column),
     ADD("one-element", 1, 1, one_row),

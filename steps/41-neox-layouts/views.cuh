@@ -44,8 +44,8 @@ static void layer_with(const neox_net *net, int layer, const half *x, half *y, c
 
 // --- In a case ----------------------------------------------------------------------------------
 
-/* How the tensors named in `of` lie in their memory. The other tensors are contiguous; c has no
- * gaps. A layout is the data of a case; the other cases are the model's. */
+/* How the tensors named in `of` lie in their memory. The other tensors are contiguous. A layout is
+ * the data of a case; the other cases are the model's. */
 typedef struct layout {
     const char *of = "a";
     enum kf_dtype dtype = KF_F16;
@@ -71,6 +71,13 @@ static view view_of(const kf_run *run, const char *name)
         v.column_stride = l->transposed ? v.rows : 1;
     }
     return v;
+}
+
+/* Elements between the rows of c. They are 0 before each add, and no add may change them. */
+static int64_t gap_of_c(const kf_run *run)
+{
+    const layout *l = layout_of(run->c);
+    return strstr(l->of, "c") != NULL ? l->gap : 0;
 }
 
 /* The first element on the host. */
@@ -99,6 +106,9 @@ static void launch(const kf_run *run, cudaStream_t stream)
         const view a = view_of(run, "a");
         const view b = view_of(run, "b");
         const view c = view_of(run, "c");
+        if (gap_of_c(run) > 0) {
+            CUDA_CHECK(cudaMemsetAsync(c.data, 0, (size_t)(c.rows * c.row_stride) * 2, stream));
+        }
         add(&a, &b, &c, stream);
     }
 }

@@ -151,6 +151,62 @@ static bool run_third_of_three()
     return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
 }
 
+/* The one between lets the third begin before it has waited itself, and the third reads y before it
+ * waits: it has been made if the one between had waited first. */
+template <bool fault>
+__global__ void lets_go(int *other)
+{
+    if (fault) // fault here: let_go_before_the_wait
+        let_next_begin();
+    wait_for_front();
+    let_next_begin();
+    other[128 * blockIdx.x + threadIdx.x] = 5;
+}
+
+static __global__ void reads_at_once(const int *y, int *z)
+{
+    const int i = 128 * blockIdx.x + threadIdx.x;
+    const int v = y[i]; // seen here: let_go_before_the_wait, let_go_by_another_thread
+    wait_for_front();
+    z[i] = v + 1;
+}
+
+template <bool fault>
+static bool run_let_go_before_the_wait()
+{
+    const auto in = numbers(256);
+    array<int> x(in), y(256), z(256), other(256);
+    doubled<<<2, 128>>>(x, y);
+    launch_early<int *>(lets_go<fault>, 2, other);
+    launch_early<const int *, int *>(reads_at_once, 2, y, z);
+    return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
+}
+
+/* One thread waits; another one lets the third begin, and may come first. */
+template <bool fault>
+__global__ void another_lets_go(int *other)
+{
+    if (threadIdx.x == 0)
+        wait_for_front();
+    if (!fault) // fault here: let_go_by_another_thread
+        __syncthreads();
+    if (threadIdx.x == 64)
+        let_next_begin();
+    wait_for_front();
+    other[threadIdx.x] = 5;
+}
+
+template <bool fault>
+static bool run_let_go_by_another_thread()
+{
+    const auto in = numbers(256);
+    array<int> x(in), y(256), z(256), other(128);
+    doubled<<<2, 128>>>(x, y);
+    launch_early<int *>(another_lets_go<fault>, 1, other);
+    launch_early<const int *, int *>(reads_at_once, 2, y, z);
+    return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -159,6 +215,11 @@ int main(int argc, char **argv)
         SUBTLE(one_thread_waits, "one thread waits, and the others do not wait for it"),
         SUBTLE(cleared_early, "memory is cleared that the kernel in front may still read"),
         SUBTLE(third_of_three, "the kernel in front has not waited for the one before it"),
+        SUBTLE(let_go_before_the_wait,
+               "the kernel in front let this one begin before it had waited"),
+        SUBTLE(let_go_by_another_thread,
+               "the kernel in front has one thread that waits, and one that "
+               "lets this one begin"),
     };
     return suite("grid dependency", list, argc, argv);
 }

@@ -70,6 +70,20 @@ static void launch_by_key(const kf_run *run, cudaStream_t stream)
                                                                 kf_f32(run, "v"), o, s);
 }
 
+// Right by itself, and wrong behind a launch of `right`.
+static bool right_launched;
+
+static void launch_right(const kf_run *run, cudaStream_t stream)
+{
+    right_launched = true;
+    launch<NONE, 64>(run, stream);
+}
+
+static void launch_after_right(const kf_run *run, cudaStream_t stream)
+{
+    (right_launched ? launch<STRIDE, 64> : launch<NONE, 64>)(run, stream);
+}
+
 static void setup(kf_run *run)
 {
     const int64_t dim[] = {run->shape.D};
@@ -83,7 +97,7 @@ static const kf_case cases[] = {
     {.name = "tall", .shape = {.H = 65536, .Sq = 5, .Sk = 9, .D = 20}, .flags = KF_LARGE},
 };
 static const kf_variant variants[] = {
-    {.name = "right", .about = "as it should be", .launch = launch<NONE, 64>, .block = 64},
+    {.name = "right", .about = "as it should be", .launch = launch_right, .block = 64},
     {.name = "tail",
      .about = "the last row is not written",
      .launch = launch<TAIL, 64>,
@@ -97,6 +111,7 @@ static const kf_variant variants[] = {
      .block = 64},
     {.name = "input", .about = "overwrites its input", .launch = launch<INPUT, 64>, .block = 64},
     {.name = "narrow", .about = "too few threads", .launch = launch<NONE, 16>, .block = 16},
+    {.name = "after-right", .about = "wrong behind right", .launch = launch_after_right},
     {.name = "by-key", .about = "sums by atomic adds", .launch = launch_by_key},
     {.name = "refused",
      .about = "too many threads to launch",

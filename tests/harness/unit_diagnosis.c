@@ -98,6 +98,13 @@ static void scale(int64_t i, int64_t head, int64_t row, int64_t column)
         got[i] = (float)(factor * got[i]);
 }
 
+/* By factors from 1.015 to 1.025. */
+static void wobble(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head, (void)row, (void)column;
+    got[i] = (float)((1.015 + 0.01 * (double)(i % 11) / 10.0) * got[i]);
+}
+
 /* What is printed where the first elements of COUNT are by times what they should be. */
 static void say_of(double by, int64_t elements, char said[4096])
 {
@@ -129,6 +136,17 @@ static void factors(void)
     expect_factor("nothing added", 0.0, COUNT, "0 (median)\n");
     expect_factor("a sign", -1.0, COUNT, "-1 throughout\n");
     expect_factor("two elements are few", 2.0, 2, "2 throughout\n");
+    expect_factor("a small one", 1.02, COUNT, "1.02 throughout\n");
+    fresh();
+    each(wobble);
+    kf_diagnosis seen = see();
+    char said[4096] = "";
+    FILE *memory = fmemopen(said, sizeof said, "w");
+    kf_diagnosis_print(memory, &seen, 0);
+    fclose(memory);
+    kf_diagnosis_free(&seen);
+    ok(strstr(said, "got/want is 1.02 (median)\n") != NULL, "ratios that differ are no factor: %s",
+       said);
 }
 
 /* What differs behind the fourth digit is shown with as many as it takes. */

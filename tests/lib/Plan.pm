@@ -20,8 +20,8 @@ my $whole_book = 75; # seconds to build it, which browser.t does where it is not
 # Items that test-all does not run, as it looks at all cases.
 my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
-my @kinds = ("launches", "small counts", "small checks", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
-    "large-index", "older");
+my @kinds = ("launches", "small counts", "small checks", "older", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
+    "large-index");
 
 # "13" => "steps/13-v7-hybrid/v7-hybrid.cu"
 sub steps {

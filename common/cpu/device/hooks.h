@@ -74,8 +74,9 @@ void trace_launch_end(struct launch *l);
 uint32_t trace_child_time(void);
 void trace_child_begins(uint32_t from, uint32_t end);
 void trace_child_ended(void);
-void trace_grid_wait(struct worker *w); /* griddepcontrol.wait, by the running thread */
-void trace_grids_done(void);            /* the host has waited for all launches */
+void trace_grid_wait(struct worker *w);    /* griddepcontrol.wait, by the running thread */
+void trace_grid_trigger(struct worker *w); /* griddepcontrol.launch_dependents, likewise */
+void trace_grids_done(void);               /* the host has waited for all launches */
 
 /* Streams are numbers, and 0 is the default stream. with_default: the stream is a blocking one,
  * which waits for the default stream, and the default stream for it. Work is launched into a

@@ -158,6 +158,11 @@ void cpu_grid_wait(void)
     TRACE_CHECK(grid_wait(cpu_worker));
 }
 
+void cpu_grid_trigger(void)
+{
+    TRACE_CHECK(grid_trigger(cpu_worker));
+}
+
 void cpu_launch_bounds(int threads, int blocks)
 {
     cpu_worker->bounds_threads = threads;

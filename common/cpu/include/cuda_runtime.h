@@ -728,6 +728,7 @@ inline void cudaGridDependencySynchronize()
 inline void cudaTriggerProgrammaticLaunchCompletion()
 {
     CPU_SPECIAL(CPU_LAUNCH_DEPENDENTS);
+    cpu_grid_trigger();
 }
 
 /* The rewriter's replacements for the operands of an asm statement: constraint c, and the

@@ -40,6 +40,9 @@ uint64_t kf_hash(const void *device, int64_t bytes, cudaStream_t stream);
  * device waits not for ever. let_go: whether it was held until now. */
 void kf_stream_hold(void);
 bool kf_stream_let_go(void);
+/* A row for all launches of a call whose blocks are alike: variant, case, launches, threads of a
+ * block, its dynamic shared memory in bytes, and how many such blocks fit on a multiprocessor. */
+void kf_blocks_write(FILE *to, const kf_run *view, const kf_variant *variant);
 /* For profilers: the launches between on and off are the ones to look at. */
 void kf_profile(bool on);
 void kf_profile_end(void); /* after all memory is freed: what is left now is a leak */

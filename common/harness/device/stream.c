@@ -51,24 +51,70 @@ void kf_profile_end(void)
 #endif
 }
 
-/* The kernels of one call, counted in its graph, which never runs. Scripts use it to tell which of
- * the launches that a profiler lists belong to which variant. */
-int kf_count_launches(const kf_run *view, const kf_variant *variant)
+/* The kernels of one call: nodes of its graph, which never runs. The caller frees them, and
+ * destroys the graph. */
+static cudaGraphNode_t *kernels_of(const kf_run *view, const kf_variant *variant,
+                                   cudaGraph_t *graph, int *n_kernels)
 {
-    cudaGraph_t graph = kf_capture(view, variant->launch, kf_stream());
+    *graph = kf_capture(view, variant->launch, kf_stream());
     size_t n = 0;
-    int launches = 0;
-    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
+    *n_kernels = 0;
+    CUDA_CHECK(cudaGraphGetNodes(*graph, NULL, &n));
     cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
-    CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));
+    CUDA_CHECK(cudaGraphGetNodes(*graph, node, &n));
     for (size_t i = 0; i < n; i++) {
         enum cudaGraphNodeType type;
         CUDA_CHECK(cudaGraphNodeGetType(node[i], &type));
-        launches += type == cudaGraphNodeTypeKernel;
+        if (type == cudaGraphNodeTypeKernel)
+            node[(*n_kernels)++] = node[i];
     }
+    return node;
+}
+
+/* Scripts use it to tell which of the launches that a profiler lists belong to which variant. */
+int kf_count_launches(const kf_run *view, const kf_variant *variant)
+{
+    cudaGraph_t graph;
+    int launches;
+    free(kernels_of(view, variant, &graph, &launches));
     CUDA_CHECK(cudaGraphDestroy(graph));
-    free(node);
     return launches;
+}
+
+typedef struct blocks {
+    unsigned threads, shared;
+    int fit, launches;
+} blocks;
+
+void kf_blocks_write(FILE *to, const kf_run *view, const kf_variant *variant)
+{
+    cudaGraph_t graph;
+    int n, kinds = 0;
+    cudaGraphNode_t *node = kernels_of(view, variant, &graph, &n);
+    blocks *kind = kf_alloc(n, sizeof *kind);
+    for (int i = 0; i < n; i++) {
+        struct cudaKernelNodeParams p;
+        CUDA_CHECK(cudaGraphKernelNodeGetParams(node[i], &p));
+        /* On a CPU a launch through a pointer names no kernel, and any will do. */
+        const void *f = p.func ? p.func : (const void *)&kinds;
+        blocks own = {p.blockDim.x * p.blockDim.y * p.blockDim.z, p.sharedMemBytes, 0, 1};
+        CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&own.fit, f, (int)own.threads,
+                                                                 own.shared));
+        int k = 0;
+        while (k < kinds && (kind[k].threads != own.threads || kind[k].shared != own.shared ||
+                             kind[k].fit != own.fit))
+            k++;
+        if (k < kinds)
+            kind[k].launches++;
+        else
+            kind[kinds++] = own;
+    }
+    for (int k = 0; k < kinds; k++)
+        fprintf(to, "%s\t%s\t%d\t%u\t%u\t%d\n", variant->name, view->c->name, kind[k].launches,
+                kind[k].threads, kind[k].shared, kind[k].fit);
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    free(kind);
+    free(node);
 }
 
 uint64_t kf_hash(const void *device, int64_t bytes, cudaStream_t stream)

@@ -1,19 +1,22 @@
 /* large_index.c: the large-index run, on arrays of more elements than an int counts.
  *
- * A case gets so many heads that one of its tensors has more than 2^31 elements and fewer than
- * 2^32. A 32-bit index that overflows then points in front of the array, where the CPU backend maps
- * nothing, and the launch fails. A CPU cannot fill or process such arrays in reasonable time, so
- * only the first and the last block of each launch run, on zeros, and no value is compared. */
+ * A case gets so many heads, or a matrix so many rows, that one of its tensors has more than 2^31
+ * elements and fewer than 2^32. A 32-bit index that overflows then points in front of the array,
+ * where the CPU backend maps nothing, and the launch fails. An index that counts pairs of elements
+ * overflows at twice as many, and is still positive at more than that: so a matrix is tried again
+ * with as many pairs, fours and eights. A CPU cannot fill or process such arrays in reasonable
+ * time, so only the first and the last block of each launch run, on zeros, and no value is
+ * compared. */
 #include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double BEYOND = 2147483648.0; /* elements */
+static const double BEYOND = 2147483648.0; /* elements, or units of as many elements */
 
-static bool is_beyond(double count)
+static bool is_beyond(double count, int unit)
 {
-    return count > BEYOND && count < 2.0 * BEYOND;
+    return count > BEYOND * unit && count < 2.0 * BEYOND * unit;
 }
 
 bool kf_large_index(void)
@@ -28,34 +31,40 @@ static bool is_plain(const kf_case *c)
     return c->flags < KF_OF_PROBLEM;
 }
 
-static double elements_of(const kf_program *p, const kf_case *c, const char *tensor)
+/* heads: the tensor has some. */
+static double elements_of(const kf_program *p, const kf_case *c, const char *tensor, bool *heads)
 {
     kf_run run;
     kf_open(&run, p, c, 1);
     p->setup(&run);
-    double count = kf_has(&run, tensor) ? (double)kf_find(&run, tensor)->count : 0.0;
+    const kf_tensor *t = kf_has(&run, tensor) ? kf_find(&run, tensor) : NULL;
+    double count = t ? (double)t->count : 0.0;
+    *heads = t && strchr(t->axes, 'H');
     kf_close(&run);
     return count;
 }
 
-/* Gives the case so many heads, or without heads a batch, that the tensor is large enough; false:
- * it cannot be. */
-static bool enlarge(const kf_program *p, kf_case *c, const char *tensor)
+/* Gives the case so many heads, or without heads a batch, or a matrix so many rows, that the tensor
+ * is large enough; false: it cannot be. */
+static bool enlarge(const kf_program *p, kf_case *c, const char *tensor, int unit)
 {
     static const double MOST_HEADS = 65535.0; /* blocks of a grid in y or z */
-    int *extent = c->shape.H > 1 ? &c->shape.H : &c->shape.B;
-    double a_head = elements_of(p, c, tensor) / *extent;
-    double extents = ceil(1.2 * BEYOND / a_head),
-           heads = extents * c->shape.B * c->shape.H / *extent;
-    if (!(heads <= MOST_HEADS) || extents <= *extent)
+    bool has_heads;
+    double count = elements_of(p, c, tensor, &has_heads);
+    const bool matrix = !has_heads && c->shape.R == 0 && c->shape.B == 1; /* of any height */
+    int *extent = matrix ? &c->shape.Sq : c->shape.H > 1 ? &c->shape.H : &c->shape.B;
+    double extents = ceil(1.2 * BEYOND * unit / (count / *extent));
+    double heads = extents * c->shape.B * c->shape.H / *extent;
+    if (!(matrix ? extents < BEYOND : heads <= MOST_HEADS) || extents <= *extent ||
+        (has_heads && unit > 1))
         return false;
     *extent = (int)extents;
-    return is_beyond(elements_of(p, c, tensor));
+    return is_beyond(elements_of(p, c, tensor, &has_heads), unit);
 }
 
 /* Finds the case with the least work per query, as it runs on a CPU. Returns whether there is one.
  */
-static bool find_case(const kf_session *s, const kf_variant *variant, const char *tensor,
+static bool find_case(const kf_session *s, const kf_variant *variant, const char *tensor, int unit,
                       kf_case *found)
 {
     const int64_t most = 1 << 20; /* keys times columns: a block takes up to a second */
@@ -66,7 +75,7 @@ static bool find_case(const kf_session *s, const kf_variant *variant, const char
         int64_t work = (int64_t)c.shape.Sk * c.shape.D;
         if (s->options.case_chosen[i] && is_plain(&c) && work < least && kf_takes(variant, &c) &&
             !(variant->refused && variant->refused(&c, why, sizeof why)) &&
-            enlarge(s->program, &c, tensor) && kf_takes(variant, &c)) {
+            enlarge(s->program, &c, tensor, unit) && kf_takes(variant, &c)) {
             least = work;
             *found = c;
         }
@@ -89,12 +98,12 @@ static void see(seen *s, const char *name)
 }
 
 static void run_large_index(const kf_session *s, const kf_variant *variant, const char *tensor,
-                            seen *done)
+                            int unit, seen *done)
 {
     kf_case c;
     kf_run run;
     char shape[128];
-    if (!find_case(s, variant, tensor, &c))
+    if (!find_case(s, variant, tensor, unit, &c))
         return;
     kf_open(&run, s->program, &c, s->options.seed);
     s->program->setup(&run);
@@ -110,7 +119,7 @@ static void run_large_index(const kf_session *s, const kf_variant *variant, cons
            (double)kf_find(&run, tensor)->count / 1e9);
     for (int i = 0; i < run.state->n; i++) {
         const kf_tensor *t = &run.state->slot[i].t;
-        if (!is_beyond((double)t->count))
+        if (!is_beyond((double)t->count, unit))
             continue;
         kf_say(" %s", t->name);
         see(done, t->name);
@@ -119,7 +128,7 @@ static void run_large_index(const kf_session *s, const kf_variant *variant, cons
     kf_close(&run);
 }
 
-static void run_variant(const kf_session *s, const kf_variant *variant)
+static void run_variant(const kf_session *s, const kf_variant *variant, int unit)
 {
     const kf_program *p = s->program;
     seen done = {.n = 0};
@@ -134,7 +143,7 @@ static void run_variant(const kf_session *s, const kf_variant *variant)
             const int before = done.n;
             see(&done, name);
             if (done.n > before)
-                run_large_index(s, variant, name, &done);
+                run_large_index(s, variant, name, unit, &done);
         }
         kf_close(&run);
     }
@@ -143,6 +152,6 @@ static void run_variant(const kf_session *s, const kf_variant *variant)
 void kf_run_large_index(const kf_session *s)
 {
     for (int v = 0; v < s->program->n_variants; v++)
-        if (s->options.variant_chosen[v])
-            run_variant(s, &s->program->variants[v]);
+        for (int unit = 1; unit <= 8 && s->options.variant_chosen[v]; unit *= 2)
+            run_variant(s, &s->program->variants[v], unit);
 }

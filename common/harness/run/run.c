@@ -301,6 +301,8 @@ static void capture(const kf_session *s, kf_run *run)
         int n = kf_count_launches(kf_view(run), variant);
         kf_check(cudaGetLastError(), "a launch", __FILE__, __LINE__);
         kf_say("  variant %s: %d launch%s\n", variant->name, n, n == 1 ? "" : "es");
+        if (kf_sink(KF_BLOCKS))
+            kf_blocks_write(kf_sink(KF_BLOCKS), kf_view(run), variant);
         kf_doing(NULL, NULL);
     }
 }

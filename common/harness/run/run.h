@@ -18,6 +18,7 @@ enum kf_sink {
     KF_RATES,
     KF_TIMELINE,
     KF_LAUNCHES,
+    KF_BLOCKS,
     KF_SINKS
 };
 typedef struct kf_options {

@@ -61,6 +61,9 @@ static const struct sink {
                      .fits = has_timeline, .else_program = "records none",
                      .empty = "no variant that is right records"},
     [KF_LAUNCHES] = {"launches", "--once, and how many launches each was to FILE", .is_bare = true},
+    [KF_BLOCKS] = {"blocks", "with KF_CAPTURE=1: shared memory of blocks, and how many fit",
+                   "variant\tcase\tlaunches\tthreads\tshared_bytes\tblocks_an_sm", .is_bare = true,
+                   .empty = "nothing was captured: KF_CAPTURE=1 on a CPU is missing"},
 };
 static FILE *file[KF_SINKS];
 static long top[KF_SINKS]; /* where rows begin */

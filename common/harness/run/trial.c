@@ -1,9 +1,11 @@
 /* trial.c: one variant verified, all variants of a case timed. */
+#define _DEFAULT_SOURCE /* readlink */
 #include "harness/run/run.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- One variant, verified ------------------------------------------------------------------- */
 
@@ -195,6 +197,44 @@ static bool is_short(kf_session *s, int v, const char *why, bool wrong)
     return true;
 }
 
+/* Whether a program of its own, which launches nothing but this variant in this case, finds it
+ * right. It is asked once, as it takes as long as such a run. */
+static bool is_right_alone(const kf_session *s, const kf_run *run, const kf_variant *variant)
+{
+    static bool asked;
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (asked || length < 0 || !kf_on_cpu() || s->options.model || getenv("KF_ALONE"))
+        return false;
+    asked = true;
+    self[length] = '\0';
+    char *command = kf_text("KF_ALONE=1 timeout 60 '%s' --seed %llu --case '%s' --variant '%s' "
+                            ">/dev/null 2>&1",
+                            self, (unsigned long long)run->seed, run->c->name, variant->name);
+    fflush(stdout);
+    bool right = system(command) == 0;
+    free(command);
+    return right;
+}
+
+/* What a reader may do next, where the values alone do not say what is wrong. */
+static void say_what_finds(const kf_session *s, const kf_run *run, const kf_variant *variant,
+                           const kf_diagnosis *seen, int n)
+{
+    const char *step = s->program->step;
+    bool computed = false;
+    for (int i = 0; i < n; i++)
+        computed |= seen[i].nonfinite > seen[i].unwritten;
+    if (computed)
+        kf_say("    a NaN may come from memory that nobody wrote: make step-%.*s check BACKEND=cpu "
+               "names the line that reads it\n",
+               (int)strcspn(step, "-"), step);
+    if (is_right_alone(s, run, variant))
+        kf_say("    right by itself (--case %s --variant %s): an earlier launch matters, such as "
+               "one that leaves a counter or memory that the next finds\n",
+               run->c->name, variant->name);
+}
+
 static const char *judge(kf_session *s, const kf_run *run, int v, const kf_diagnosis *seen, int n,
                          enum kf_trial trial)
 {
@@ -228,6 +268,8 @@ static const char *judge(kf_session *s, const kf_run *run, int v, const kf_diagn
                                         : "nothing wrong, as predicted");
     for (int i = 0; i < n && wrong + beyond > 0 && !s->options.json; i++)
         kf_diagnosis_print(stdout, &seen[i], variant->block ? variant->block : s->program->block);
+    if (!right && kf_instrument() != KF_CHECK && !s->options.json)
+        say_what_finds(s, run, variant, seen, n);
     char mistakes[512] = "";
     if (first && !right && !variant->predicted && beyond == 0 && kept &&
         !(run->c->flags & KF_LARGE) && looks++ < MOST_LOOKS)

@@ -247,9 +247,11 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
     if (seen->nonfinite > 0)
         print_nonfinite(to, seen);
     const double off = fabs(seen->details->median_ratio - 1.0);
-    if (isfinite(off)) /* ratios that are the same to a hundredth may all be about 1 */
+    /* Ratios that are the same to a hundredth may all be about 1, and differ: rounding is no
+     * factor. */
+    const bool throughout = seen->details->one_ratio || (seen->details->same_ratio && off > 0.05);
+    if (isfinite(off))
         fprintf(to, "    where finite: got/want is %.*g%s%s\n", off < 0.005 ? 9 : 3,
-                seen->details->median_ratio,
-                seen->details->same_ratio && off > 0.01 ? " throughout" : " (median)",
+                seen->details->median_ratio, throughout && off > 0.01 ? " throughout" : " (median)",
                 lacks_factor(seen) ? ": a missing factor?" : "");
 }

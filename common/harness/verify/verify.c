@@ -164,9 +164,13 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
     kf_sort(ratio.value, ratio.n);
     seen->details->median_ratio =
         ratio.n > 0 ? kf_percentile(ratio.value, (int)ratio.n, 50.0) : NAN;
-    seen->details->same_ratio = ratio.n > 1 && fabs(kf_percentile(ratio.value, (int)ratio.n, 95.0) -
-                                                    kf_percentile(ratio.value, (int)ratio.n, 5.0)) <
-                                                   0.01 * fabs(seen->details->median_ratio);
+    const double spread = ratio.n > 1 ? fabs(kf_percentile(ratio.value, (int)ratio.n, 95.0) -
+                                             kf_percentile(ratio.value, (int)ratio.n, 5.0))
+                                      : INFINITY;
+    const double size = fabs(seen->details->median_ratio);
+    seen->details->same_ratio = spread < 0.01 * size;
+    /* Both of its ends are rounded, once or twice. */
+    seen->details->one_ratio = size > 0.0 && spread <= 4.0 * kf_unit_roundoff(t->dtype) * size;
     free(ratio.value);
 }
 

@@ -100,6 +100,7 @@ typedef struct kf_details {
     double first_got, first_want;  /* its value, and the reference */
     double median_ratio;           /* got/want over wrong finite elements, NaN if there are none */
     bool same_ratio;               /* and it hardly varies: 90% of them lie within 1% of it */
+    bool one_ratio;                /* within what the type rounds to */
     double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
     double max_ratio;              /* largest finite |got - want| / bound; right means <= 1 */
     double square_ratio;           /* the sum of the squares of these */

@@ -2,7 +2,8 @@
 # cost.sh STEP PROGRAM [ARGUMENTS]: does a program that counts do more than the step's own solution did when
 # its counts were recorded? Of the arguments it uses the cases and variants, and only cases with recorded
 # counts. Exit 0: no; 1: yes, one line each (cost.awk); 3: there is nothing to compare with; 4: the program
-# failed. COST_ROWS in the environment: a file that the program's counts are left in.
+# failed. COST_ROWS in the environment: a file that the program's counts are left in. Where blocks are recorded
+# (plots/data/cpu/STEP-blocks.tsv) those of the program's launches may not be fewer on a multiprocessor (blocks.awk).
 step=$1 program=$2
 shift 2
 recorded=plots/data/cpu/$step-counts.tsv
@@ -51,3 +52,10 @@ if [ $code -ne 0 ]; then
 fi
 [ -z "$COST_ROWS" ] || cp "$work/counts.tsv" "$COST_ROWS"
 awk -v "all=$all" -f common/make/reader/cost.awk "$recorded" "$work/counts.tsv"
+code=$?
+blocks=plots/data/cpu/$step-blocks.tsv
+if [ $code -le 1 ] && [ -f "$blocks" ] &&
+    KF_CAPTURE=1 "$program" "$@" --seed 1 --blocks "$work/blocks.tsv" >"$work/said" 2>&1; then
+    awk -f common/make/reader/blocks.awk "$blocks" "$work/blocks.tsv" || code=1
+fi
+exit $code

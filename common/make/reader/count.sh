@@ -1,6 +1,7 @@
 #!/bin/sh
 # count.sh CPU_PROGRAM [GPU_PROGRAM] -- [ARGUMENTS]: counts the work of a step's kernels.
-# CPU_PROGRAM counts by itself; its rows go to build/data/cpu/. With a GPU_PROGRAM, ncu counts the work of the
+# CPU_PROGRAM counts by itself; its rows go to build/data/cpu/, and a line says whether they are those that are recorded
+# (recounted.awk). With a GPU_PROGRAM, ncu counts the work of the
 # hardware in the same cases, and the table of both goes to build/data/DEVICE/.
 cpu=$1 gpu=
 shift
@@ -14,7 +15,13 @@ mkdir -p "${rows%/*}"
 # The header of the rows has the seed, so it is fixed: equal rows have to be equal files.
 if [ -z "$gpu" ]; then
     rm -f "$rows"
-    exec "$cpu" --seed 1 --out "$rows" "$@"
+    "$cpu" --seed 1 --out "$rows" "$@" || exit
+    recorded=plots/data/cpu/$name-counts.tsv
+    case " $* " in *" --json "* | *" --list "* | *" --help "*) exit 0 ;; esac
+    if [ -f "$recorded" ] && [ -f "$rows" ]; then
+        awk -v "name=$recorded" -f common/make/reader/recounted.awk "$recorded" "$rows"
+    fi
+    exit 0
 fi
 
 sh common/make/gpu/ncu.sh "$name" || exit

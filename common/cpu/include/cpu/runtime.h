@@ -140,6 +140,8 @@ void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held
 void cpu_launch_bounds(int threads, int blocks);
 /* griddepcontrol.wait: waits until the effects of the kernel in front are visible. */
 void cpu_grid_wait(void);
+/* griddepcontrol.launch_dependents: the next kernel may begin. */
+void cpu_grid_trigger(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that only wait. If all running threads do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);

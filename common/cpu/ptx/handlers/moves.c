@@ -98,10 +98,12 @@ void ptx_mov(struct worker *w, const ptx_insn *i, uint64_t *reg)
 /* Changes no order: the kernel in front has ended, and the next kernel begins in stream order. */
 void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    if (strstr(i->text, "wait"))
+    if (strstr(i->text, "wait")) {
         cpu_grid_wait();
-    else
-        ptx_counted(CPU_LAUNCH_DEPENDENTS);
+        return;
+    }
+    ptx_counted(CPU_LAUNCH_DEPENDENTS);
+    cpu_grid_trigger();
 }
 
 void ptx_trap(struct worker *w, const ptx_insn *i, uint64_t *reg)

@@ -31,16 +31,18 @@ static struct sync {
 static int n_syncs;
 #define FENCE UINTPTR_MAX
 /* Launches in front that need not have ended: when the first and the last of them began, 0 once the
- * host has waited; how many blocks of the last have waited for those before. */
+ * host has waited; how many blocks of the last have waited for those before, and whether one of
+ * them had before it let the next launch begin, so that all those had ended by then. */
 static struct {
     uint32_t start, last;
     cudaStream_t stream;
-    int early, waited;
+    int early, waited, let_go_late;
 } front;
 /* When each thread of the block has waited for the launch in front, or 0. What was done before
  * `unwaited` need not have ended all the same. */
 static uint32_t grid_waits[MAX_THREADS], unwaited;
-static int grid_waited; /* a thread of the block has */
+static int grid_waited;  /* a thread of the block has */
+static int let_go_early; /* one has let the next launch begin, and none in front of it had */
 /* The last load of a thread of this block that looks at a variable as atomics change it. What it
  * has seen was made before `until`. */
 static struct poll {
@@ -161,21 +163,32 @@ int order_released(shadow_entry e, int me)
     return 0;
 }
 
+/* The next launch begins when every block has let it or has ended: one that waits first is enough.
+ */
+static void block_ends(void)
+{
+    front.let_go_late |= grid_waited && !let_go_early;
+    grid_waited = let_go_early = 0;
+}
+
 void order_launch(const struct cpu_kernel *kernel)
 {
+    block_ends();
     const int front_waited = !front.early || front.waited == n_starts;
     order.kernel = kernel;
     order.cached = 0;
     n_starts = n_syncs = 0;
     order_tick();
-    order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;
+    order.early = kernel->early && front.start && front.stream == kernel->stream
+                      ? front.let_go_late ? front.last : front.start
+                      : 0;
     order.launch_start = order.grid_start = order.now;
     unwaited = order.early && !front_waited ? front.last : 0;
     front.start = order.early ? order.early : order.now;
     front.last = order.now;
     front.stream = kernel->stream;
     front.early = order.early != 0;
-    front.waited = 0;
+    front.waited = front.let_go_late = 0;
 }
 
 void trace_grids_done(void)
@@ -195,25 +208,34 @@ void trace_grid_wait(struct worker *w)
         grid_waits[thread] = order.now;
 }
 
+/* Whether the thread has waited, or comes after one that has. */
+static int comes_after_wait(int me)
+{
+    for (int i = 0; i < MAX_THREADS && !grid_waits[me]; i++)
+        if (grid_waits[i] &&
+            happens_before((shadow_entry)grid_waits[i] << 39 | (shadow_entry)i << 24, me))
+            grid_waits[me] = order.now;
+    return grid_waits[me] != 0;
+}
+
+void trace_grid_trigger(struct worker *w)
+{
+    if (order.early && !comes_after_wait((int)w->now))
+        let_go_early = 1;
+}
+
 int order_unfinished(shadow_entry e, int me)
 {
     if (!order.early || when_of(e) < order.early || when_of(e) >= order.launch_start)
         return 0;
     if (when_of(e) < unwaited)
         return 1; /* the kernel in front has ended, but not waited for this one */
-    if (grid_waits[me])
-        return 0;
-    for (int i = 0; i < MAX_THREADS; i++)
-        if (grid_waits[i] &&
-            happens_before((shadow_entry)grid_waits[i] << 39 | (shadow_entry)i << 24, me)) {
-            grid_waits[me] = order.now; /* me comes after a thread that has waited */
-            return 0;
-        }
-    return 1;
+    return !comes_after_wait(me);
 }
 
 void order_block(uint64_t place)
 {
+    block_ends();
     order_tick();
     order.block = place;
     order.block_start = order.barrier_end = order.now;
@@ -223,7 +245,6 @@ void order_block(uint64_t place)
     memset(joined, 0, sizeof joined);
     if (order.early)
         memset(grid_waits, 0, sizeof grid_waits);
-    grid_waited = 0;
     for (int i = 0; i < MAX_WARPS; i++) {
         free(order.lane_sees[i]);
         order.lane_sees[i] = NULL;
