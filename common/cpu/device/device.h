@@ -124,12 +124,12 @@ struct mbarrier {
     int waiters;
 };
 
-/* Why a block has stopped: not at all or ended, asleep, or at grid.sync. Blocks of a cooperative
- * launch take turns. */
+/* Why a block has stopped: not at all or ended, asleep, or at grid.sync. The blocks of an OS thread
+ * that rest take turns. */
 enum rest { RESTS_NOT, ASLEEP, AT_GRID };
 
-/* One OS thread that runs blocks, one after the other, and the running block. In a cooperative
- * launch an OS thread has one worker for each of its blocks; the first is the `home` of the
+/* One OS thread that runs blocks, one after the other, and the running block. Where several blocks
+ * of an OS thread have begun and not ended, each has a worker; the first is the `home` of the
  * others. */
 struct worker {
     struct launch *launch;
@@ -139,9 +139,13 @@ struct worker {
     unsigned warp; /* the warp that runs as far as it can */
     int size, live;
     unsigned ready_warps;       /* warps with a ready lane */
-    int yielded, slept, looped; /* by __nanosleep; by a loop in inline PTX */
+    int yielded, slept, looped; /* by __nanosleep or a spin; by a loop in inline PTX */
+    int spun;                   /* since `sleeps` began, some have slept by a spin */
     atomic_uint sleeps;         /* how often in a row all runnable threads slept; GONE: no block */
-    atomic_ullong slept_at;     /* when they last did, in nanoseconds */
+    atomic_uint most_sleeps;    /* so many of them are in vain */
+    atomic_ullong slept_at;     /* of a home: when a block of it last did, in nanoseconds */
+    uint64_t joined;            /* the id of the last launch that it has joined */
+    int resting;                /* of a home: how many of its blocks are set aside */
     struct worker *peer;        /* the launch's next worker */
     pthread_t os_thread;
     struct looks looks;

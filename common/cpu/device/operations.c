@@ -149,8 +149,11 @@ void cpu_polled(const volatile void *p, const void *found, size_t bytes)
         t->polls = 0;
     t->polled = p;
     t->found = bits;
-    if (++t->polls > MANY)
-        cpu_sleep("a wait for a cuda::atomic", t->line);
+    if (++t->polls <= MANY)
+        return;
+    block_inside(CPU_SPIN, "a value that does not change", 0);
+    w->slept = w->spun = 1;
+    yield(w);
 }
 
 void cpu_grid_wait(void)

@@ -141,7 +141,7 @@ static void find_looks(struct worker *w)
         int k = 0;
         w->threads[i].looked = NULL;
         of[i] = -1;
-        if (!(w->warps[i / WARP].live >> i % WARP & 1) || w->threads[i].op != CPU_NANOSLEEP ||
+        if (!(w->warps[i / WARP].live >> i % WARP & 1) || (w->threads[i].op != CPU_NANOSLEEP && w->threads[i].op != CPU_SPIN) ||
             when_of(look->mine) < order.block_start)
             continue;
         while (k < n && (found[k]->p != look->p || found[k]->bytes != look->bytes))

@@ -3,8 +3,6 @@
  * reports itself, in cuda_runtime.h, as one operation. */
 #include "device/device.h"
 
-enum { RELEASE = __ATOMIC_RELEASE }; /* and stronger orders */
-
 static int lane_of(const struct worker *w)
 {
     return (int)w->now % WARP;
@@ -21,12 +19,18 @@ static struct worker *kernel(const void *from, const void *frame)
     return w;
 }
 
+/* The hook's flags. The scope is not known: libcu++ does not tell a host's compiler. */
+static int ordering(int order)
+{
+    return (order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE ? TRACE_ACQUIRE : 0) |
+           (order >= __ATOMIC_RELEASE ? TRACE_RELEASE : 0);
+}
+
 static void changed(struct worker *w, const volatile void *p, unsigned bytes, int order)
 {
     if (!w)
         return;
-    if (order >= RELEASE)
-        TRACE_CHECK(fence(w));
+    TRACE_CHECK_OR(ordering(w, ordering(order)), (void)ordering);
     trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
 }
 
@@ -34,8 +38,7 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
 {
     if (!w)
         return;
-    if (order >= RELEASE)
-        TRACE_CHECK(fence(w));
+    TRACE_CHECK(ordering(w, ordering(order)));
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
@@ -44,6 +47,8 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
                                    int order, const void *from)
 {
     const int acquires = order != __ATOMIC_RELAXED;
+    if (w)
+        TRACE_CHECK(ordering(w, ordering(order)));
     return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
 }
 
@@ -59,8 +64,15 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
     int __tsan_atomic##n##_##name(volatile T *p, T *old, T v, int yes, int no)                     \
     {                                                                                              \
         (void)no;                                                                                  \
+        cpu_trace_compare(p, *old, n / 8);                                                         \
         changed(KERNEL, p, n / 8, yes);                                                            \
-        return __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+        const T wanted = *old;                                                                     \
+        const int same = *p == wanted && v == wanted;                                              \
+        const int done =                                                                           \
+            __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+        if (!done || same)                                                                         \
+            cpu_polled(p, old, n / 8);                                                             \
+        return done;                                                                               \
     }
 #define ATOMICS(n, T)                                                                              \
     T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \

@@ -24,6 +24,7 @@ struct finding {
     struct object object; /* .what is NULL for none */
     uintptr_t p;
     char *text;
+    const char *why; /* the end of its line, in place of the rule's; NULL: that */
     uint64_t times;
 };
 int kernels_ran;
@@ -91,6 +92,12 @@ int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct si
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
     return n_findings - 1;
+}
+
+void finding_why(int finding, const char *why)
+{
+    if (findings[finding].times == 1)
+        findings[finding].why = why;
 }
 
 void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p)
@@ -235,7 +242,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         finding_put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
-        const char *other = rules[f->rule].other, *end = rules[f->rule].end;
+        const char *other = rules[f->rule].other, *end = f->why ? f->why : rules[f->rule].end;
         if (f->sides == 2 && (f->side[0].kind == COPY_APART || f->side[1].kind == COPY_APART))
             end = "and nothing orders the two: need a barrier between, in front of the copy or "
                   "behind its wait";
