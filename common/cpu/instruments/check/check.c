@@ -219,6 +219,7 @@ struct race {
     int is_shared;
     int64_t at;           /* of the shadow cell */
     const char *why;      /* of a race of two strong accesses */
+    int may_be;           /* a flag that the second side reads */
     struct object object; /* .what is NULL for none */
     uint64_t value[2];    /* the memory's value then */
 };
@@ -232,6 +233,12 @@ static void report_deferred(struct race *r, enum rule rule)
     r->p = 0;
 }
 
+/* Races of volatile accesses. They are none if the place is a flag: a thread reads it over and over,
+ * or `may_be`: it is written behind a fence, and the reader makes a fence behind the read. */
+enum { FLAGS = 1024 };
+static struct race flags[FLAGS];
+static int n_flags;
+
 /* Races of two plain stores, the second of which is about to be made. If it leaves the value as it
  * is, both stored the same value. */
 static struct race stores[4]; /* a store has at most four shadow cells */
@@ -240,6 +247,11 @@ static void stores_made(void)
 {
     for (int i = 0; i < 4 && stores[i].p; i++) {
         const int same = memcmp((void *)stores[i].p, stores[i].value, stores[i].bytes) == 0;
+        if (!same && stores[i].why && n_flags < FLAGS) { /* volatile ones: it may be a flag */
+            flags[n_flags++] = stores[i];
+            stores[i].p = 0;
+            continue;
+        }
         report_deferred(&stores[i], same                  ? SAME_VALUE
                                     : stores[i].is_shared ? SHARED_RACE
                                                           : GLOBAL_RACE);
@@ -257,12 +269,6 @@ static void report_load(int thread)
     report_deferred(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
 }
 
-/* Volatile loads of what nothing orders, and atomics behind volatile stores. They are no race if
- * the place is a flag: its reader makes a fence behind the read, or reads it over and over. */
-enum { FLAGS = 1024 };
-static struct race flags[FLAGS];
-static int n_flags;
-
 static void report_flag(struct race *r)
 {
     if (!strong_polled(r->at) && !(r->sides[0].block == r->sides[1].block && named_told()))
@@ -273,7 +279,7 @@ static void report_flag(struct race *r)
 void races_fenced(int thread)
 {
     for (int i = 0; i < n_flags; i++)
-        if (flags[i].sides[1].thread == thread)
+        if (flags[i].sides[1].thread == thread && flags[i].may_be)
             flags[i--] = flags[--n_flags];
 }
 
@@ -351,9 +357,9 @@ static struct side earlier(enum kind kind, shadow_entry e)
     return (struct side){kind, code_in(e), thread_of(e), order_block_of(e)};
 }
 
-/* Two strong accesses race all the same: why. Or they do not, as the place is a flag, or as it may
- * be one and `later` is set: then the race is deferred. */
-static const char *why_strong(struct access a, shadow_entry e, enum kind was, int *later)
+/* Two strong accesses race all the same: why; *later: a flag may turn out to be no race. NULL: they
+ * do not. */
+static const char *why_strong(struct access a, shadow_entry e, int *later, int *may_be)
 {
     const int its = strong_of(a.at, e);
     if ((its ^ a.what) & STRONG_SIZE)
@@ -363,7 +369,8 @@ static const char *why_strong(struct access a, shadow_entry e, enum kind was, in
     if (strong_polled(a.at) || (a.kind == READ && order_observed(e, a.thread)) ||
         (is_own(e) && named_told()))
         return NULL;
-    *later = a.kind != WRITE;
+    *later = 1;
+    *may_be = a.kind != WRITE && (its & STRONG_FLAG || !(its & STRONG_VOLATILE));
     return "which nothing orders: volatile makes no order";
 }
 
@@ -371,9 +378,9 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
                                                         enum kind was)
 {
     const char *why = NULL;
-    int later = 0;
+    int later = 0, may_be = 0;
     if (is_atomic(e) && is_atomic(a.mine)) {
-        why = why_strong(a, e, was, &later);
+        why = why_strong(a, e, &later, &may_be);
         if (!why)
             return;
     }
@@ -385,6 +392,7 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
                         .bytes = a.bytes,
                         .at = a.at,
                         .why = why,
+                        .may_be = may_be,
                         .is_shared = a.is_shared};
     const struct object *object = a.is_shared ? shared_at(a.p) : a.object;
     struct race *load = &loads[a.thread];
@@ -392,14 +400,12 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
     if (object)
         race.object = *object;
     memcpy(race.value, (const void *)a.p, a.bytes);
-    if (later && n_flags < FLAGS) {
-        flags[n_flags++] = race;
-        return;
-    }
     while (i < 4 && stores[i].p)
         i++;
     if (plain_store && was == WRITE && a.kind == WRITE && i < 4) {
         stores[i] = race;
+    } else if (later && n_flags < FLAGS) {
+        flags[n_flags++] = race;
     } else if (!why && was == ATOMIC && a.kind == READ && a.bytes <= sizeof(uint64_t)) {
         if (load->p != a.p || memcmp(load->value, race.value, a.bytes) != 0)
             report_load(a.thread);
@@ -639,8 +645,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         if (read_unwritten)
             written_first(a, at);
     }
-    if (a.is_atomic && a.kind != WRITE && (a.what & STRONG_VOLATILE || order.marked) &&
-        looks[a.thread].p == p && code_in(looks[a.thread].mine) == (a.code & 0xffffff) &&
+    if (a.is_atomic && a.kind != WRITE && order.marked && looks[a.thread].p == p &&
         when_of(looks[a.thread].mine) >= order.block_start)
         strong_poll(at);
     if (a.kind == READ || a.kind == ATOMIC)
@@ -685,10 +690,13 @@ static __attribute__((noinline)) int64_t strong_seen(struct worker *w, int threa
                                                      uintptr_t p, unsigned bytes, uint32_t code,
                                                      int flags, unsigned parts)
 {
+    const int what = strong_what((int)(bytes / (parts ? parts : 1)), flags);
+    order.marked |= what != strong_what(4, 0);
+    const int flag = flags & TRACE_VOLATILE && kind == WRITE && order_follows_fence(thread);
     const struct access a = {.thread = thread,
                              .kind = kind,
                              .is_atomic = 1,
-                             .what = strong_what((int)(bytes / (parts ? parts : 1)), flags),
+                             .what = what | (flag ? STRONG_FLAG : 0),
                              .code = code,
                              .p = p,
                              .bytes = bytes};

@@ -25,6 +25,7 @@ struct fence {
 struct fences {
     struct fence last[SCOPES], before[SCOPES]; /* before: the last one before the block's barrier */
     struct vector_clock *pending;              /* of the own block's releases, or NULL */
+    int unused; /* no strong write has come behind the last fence */
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
     int n_found;
 };
@@ -445,6 +446,11 @@ static void found(int thread, uintptr_t at, int node, int own, int flags)
         note_found(&of_block()->of[thread], node);
 }
 
+int order_follows_fence(int thread)
+{
+    return mine && mine->of[thread].unused;
+}
+
 int order_chain(uintptr_t at)
 {
     const struct spot *p = at < ARENA_AT ? spot_at(at, 0) : NULL;
@@ -457,6 +463,8 @@ int order_strong(int thread, uintptr_t at, enum kind kind, int flags)
         return 0;
     order.synced = 1;
     order_ticks(4);
+    if (kind != READ && mine)
+        mine->of[thread].unused = 0;
     if (kind != WRITE)
         found(thread, at, order_chain(at), 1, flags);
     return kind != READ && release(thread, at, kind == ATOMIC, flags);
@@ -499,6 +507,7 @@ void trace_fence(struct worker *w, enum cpu_scope scope)
     order_tick();
     mine->fences++;
     mine->latest = order.now;
+    f->unused = 1;
     mine->fencers = mine->fencers == -2 || mine->fencers == thread ? thread : -1;
     for (int i = 0; i < (scope == CPU_SCOPE_DEVICE ? SCOPES : 1); i++) {
         if (f->last[i].when && f->last[i].when < order.barrier_end) {

@@ -52,10 +52,12 @@ void strong_note(int64_t at, shadow_entry e, int what)
     struct cell *cell = cell_at(at, 1);
     int i = 0;
     order.marked = 1;
-    for (int k = 0; k < 3; k++)
-        if (cell->entry[k] == e || (cell->entry[k] != c->write && cell->entry[k] != c->read[0] &&
-                                    cell->entry[k] != c->read[1]))
+    for (int k = 0; k < 3; k++) {
+        const shadow_entry known = cell->entry[k];
+        if (!known || known == e ||
+            (known != c->write && known != c->read[0] && known != c->read[1]))
             i = k;
+    }
     cell->entry[i] = e;
     cell->what[i] = (uint8_t)what;
 }
