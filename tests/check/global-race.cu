@@ -122,7 +122,7 @@ __global__ void flag_read_plainly(int *value, int *flag, int *y)
     }
     int seen = 0;
     for (int k = 0; k < 1000 && !seen; k++)
-        seen = fault ? *(volatile int *)flag : atomicAdd(flag, 0); // fault here: flag_read_plainly
+        seen = fault ? *flag : atomicAdd(flag, 0); // fault here: flag_read_plainly
     __threadfence();
     *y = seen ? *value : 42;
 }

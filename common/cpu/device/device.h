@@ -39,7 +39,7 @@ struct launch {
     size_t shared_limit;
     int multiprocessors; /* of the device */
     enum order order;    /* of threads */
-    int last_first;      /* blocks in reverse order, threads in forward order */
+    int last_first;      /* blocks in the other order than threads */
     uint64_t seed;
     uint64_t stagger_us; /* the longest pause of a block, in random order */
     atomic_ullong next;
@@ -104,7 +104,7 @@ struct warp {
 
 struct barrier {
     int arrived, count, result; /* count: threads whose predicate is true */
-    int mixed;                  /* threads arrived at different places in the code */
+    int mixed, apart;           /* lanes of a warp arrived at different places; warps did */
     int threads;                /* of a named barrier: how many threads open it */
     int first;                  /* the first thread that arrived, */
     int line;                   /* and where: it may have gone on */

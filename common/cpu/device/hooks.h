@@ -93,6 +93,8 @@ void trace_barrier(struct worker *w, int barrier); /* all threads have arrived, 
 /* Comes before trace_barrier if threads of the block have exited without arriving at its
  * barrier. */
 void trace_fewer(struct worker *w);
+/* Likewise if whole warps have arrived at other places in the code than thread `first`. */
+void trace_apart(struct worker *w, int first);
 /* All lanes of the mask have arrived, and none has left. */
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask);
 /* Of a cooperative launch. All threads of a block have arrived at the grid's barrier. The others

@@ -89,10 +89,13 @@ static int others_can_run(const struct worker *w)
  * to be stopped, so spins have the more rounds the fewer threads take part. */
 static unsigned most_sleeps(const struct worker *w)
 {
-    enum { SLEEPS = 1 << 17, POLLS = 1 << 23, LEAST = 1 << 12 };
+    int sleep = 0;
+    for (int i = 0; i < MAX_WARPS && w->spun; i++)
+        sleep += __builtin_popcount(w->warps[i].yielded);
+    enum { SLEEPS = 1 << 17, POLLS = 1 << 21, LEAST = 1 << 12 };
     const struct launch *l = w->launch;
     const int blocks = l->kernel->together ? (int)l->blocks : w->home->resting + 1;
-    const int most = w->spun ? POLLS / blocks / (w->live ? w->live : 1) : SLEEPS / blocks;
+    const int most = w->spun ? POLLS / blocks / (sleep ? sleep : 1) : SLEEPS / blocks;
     return most > LEAST ? (unsigned)most : LEAST;
 }
 
@@ -160,9 +163,11 @@ static int pick(struct worker *w)
                 w->rest = ASLEEP;
                 return -1;
             }
+            const int spins = w->spun;
             wake_yielded(w);
-            if (w->launch->multiprocessors > 1)
-                sched_yield(); /* the threads may wait for another block */
+            /* The threads may wait for another block. A spin looks more often. */
+            if (w->launch->multiprocessors > 1 && (!spins || w->sleeps % 16 == 0))
+                sched_yield();
         }
         if (!w->ready_warps && !units_expire(w))
             return -1;
@@ -253,6 +258,8 @@ void block_open_barrier(struct worker *w, struct barrier *b)
     }
     if (b == w->barriers && w->live < w->size)
         TRACE_CHECK(fewer(w));
+    if (b->apart)
+        TRACE_CHECK(apart(w, b->first));
     TRACE(barrier(w, (int)(b - w->barriers)));
     release(w, b);
 }
@@ -299,7 +306,7 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
 {
     if (l->run != l->blocks) /* only two run: the first and the last */
         return i == 0 ? 0 : l->blocks - 1;
-    if ((l->order == ORDER_FORWARD && !l->last_first) || l->blocks < 2)
+    if ((l->order == (l->last_first ? ORDER_REVERSE : ORDER_FORWARD)) || l->blocks < 2)
         return i;
     if (l->order != ORDER_RANDOM)
         return l->blocks - 1 - i;

@@ -30,6 +30,7 @@ static struct worker *new_at(struct worker *home)
         give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
     w->arena = arena;
     w->home = home ? home : w;
+    w->os_thread = pthread_self();
     return w;
 }
 
@@ -40,7 +41,6 @@ struct worker *worker_new(void)
     if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stack of signals");
     cpu_worker = new_at(NULL);
-    cpu_worker->os_thread = pthread_self();
     return cpu_worker;
 }
 

@@ -23,6 +23,7 @@ static struct {
 
 void trace_launch(struct launch *l)
 {
+    second_begins(l);
     kernels_ran = 1;
     read_unwritten = 0;
     memory_launch();
@@ -181,6 +182,7 @@ void trace_launch_end(struct launch *l)
     release_block();
     if (events_wanted)
         events_block_ends();
+    second_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -366,7 +368,8 @@ static const char *why_strong(struct access a, shadow_entry e, int *later, int *
         return "and neither is atomic to the other, as their sizes differ";
     if (!is_own(e) && (its | a.what) & STRONG_OF_BLOCK)
         return "and neither is atomic to the other, as a scope is the block's";
-    if (strong_polled(a.at) || (a.kind == READ && order_observed(e, a.thread)) ||
+    const int has_read = a.kind == READ || looks[a.thread].p == a.p;
+    if (strong_polled(a.at) || (has_read && order_observed(e, a.thread)) ||
         (is_own(e) && named_told()))
         return NULL;
     *later = 1;

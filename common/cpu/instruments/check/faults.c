@@ -224,6 +224,7 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
         for (int i = 0; i < w->size; i++)
             if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_MBARRIER)
                 return MBARRIER;
+        return VAIN;
     }
     return NO_RULE;
 }
@@ -320,6 +321,26 @@ void trace_fewer(struct worker *w)
              w->live, w->size, w->live == 1 ? "s" : "", t->file, t->line);
     const struct side side = {READ, 0, (int)w->now, order.block};
     finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
+}
+
+void trace_apart(struct worker *w, int first)
+{
+    const struct thread *a = &w->threads[first], *b = a;
+    for (int i = 0; i < w->size && b->line == a->line && strcmp(b->file, a->file) == 0; i++)
+        if (w->barriers[0].waiting[i / WARP] >> i % WARP & 1)
+            b = &w->threads[i];
+    if (b->line < a->line) { /* which of them came first is chance */
+        const struct thread *other = a;
+        a = b;
+        b = other;
+    }
+    char text[1000];
+    snprintf(text, sizeof text,
+             "warps of a block meet at %s:%d and at %s:%d: PTX has one barrier for both, but CUDA's "
+             "guide wants one place for all threads",
+             a->file, a->line, b->file, b->line);
+    const struct side side = {READ, 0, (int)w->now, order.block};
+    finding_add(TWO_BARRIERS, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:

@@ -55,6 +55,11 @@ void finding_waited(int finding, uint32_t wait, int left, const struct object *s
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 /* "thread (1,0,0)": the number i of a grid or block of that shape. */
 void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n);
+/* Those of this process: forgets them; sends its races to another one; takes in what a copy of it
+ * has sent, as found in a second order. */
+void findings_drop(void);
+void findings_send(int to);
+void findings_receive(const char *text, size_t n);
 extern int kernels_ran;        /* or there was nothing to find */
 int findings_report(void);     /* reports what is left, and returns how many findings */
 void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
@@ -408,6 +413,11 @@ void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
 void registers_report(enum rule rule, int thread, uint32_t code, const char *text);
+
+/* --- second.c: a launch in a second order ----------------------------------------------------- */
+
+void second_begins(struct launch *l); /* before anything of it is known */
+void second_ends(void);
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 
