@@ -370,11 +370,12 @@ static const char *why_strong(struct access a, shadow_entry e, int *later, int *
         return "and neither is atomic to the other, as a scope is the block's";
     const int has_read = a.kind == READ || looks[a.thread].p == a.p;
     if (strong_polled(a.at) || (has_read && order_observed(e, a.thread)) ||
+        (a.kind == WRITE && order_has_read(a.thread, (uintptr_t)a.at, e)) ||
         (is_own(e) && named_told()))
         return NULL;
     *later = 1;
     *may_be = a.kind != WRITE && (its & STRONG_FLAG || !(its & STRONG_VOLATILE));
-    return "which nothing orders: volatile makes no order";
+    return "and volatile orders nothing";
 }
 
 static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,

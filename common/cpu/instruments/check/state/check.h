@@ -278,7 +278,10 @@ int order_released(shadow_entry e, int me);
 int order_observed(shadow_entry e, int me);
 /* A thread makes a strong access. Returns whether it releases something to other blocks. */
 int order_strong(int thread, uintptr_t at, enum kind kind, int flags);
-int order_follows_fence(int thread); /* no strong write of it has come since its last fence */
+/* The thread has made no strong write since its last fence, or no fence at all. */
+int order_follows_fence(int thread);
+/* The thread has read the place since e, strongly, and has then made a fence. */
+int order_has_read(int thread, uintptr_t at, shadow_entry e);
 int order_chain(uintptr_t at); /* what is released there by now: the node, or -1 */
 /* A thread has read the value that the place had when that was the node. */
 void order_found_early(int thread, uintptr_t at, int node, int flags);
@@ -296,7 +299,7 @@ static inline int strong_what(int bytes, int flags)
     return __builtin_ctz((unsigned)bytes) | (flags & TRACE_BLOCK_SCOPE ? 8 : 0) |
            (flags & TRACE_VOLATILE ? 16 : 0);
 }
-/* STRONG_FLAG: a write that is its thread's first strong one behind a fence. */
+/* STRONG_FLAG: a write that order_follows_fence. */
 enum { STRONG_SIZE = 7, STRONG_OF_BLOCK = 8, STRONG_VOLATILE = 16, STRONG_FLAG = 32 };
 int strong_of(int64_t at, shadow_entry e);
 void strong_note(int64_t at, shadow_entry e, int what);

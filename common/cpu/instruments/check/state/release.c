@@ -22,10 +22,18 @@ enum { ANY, DEVICE, SCOPES }; /* ANY: of any scope, which is enough within a blo
 struct fence {
     uint32_t when, barrier, warp, *known;
 };
+/* A place that a thread has read, strongly, and when. */
+struct seen {
+    uintptr_t at;
+    uint32_t when;
+};
+enum { SEEN = 4 };
 struct fences {
     struct fence last[SCOPES], before[SCOPES]; /* before: the last one before the block's barrier */
     struct vector_clock *pending;              /* of the own block's releases, or NULL */
     int unused; /* no strong write has come behind the last fence */
+    struct seen seen[SEEN], behind[SEEN]; /* since the last fence, and before that: the last ones */
+    unsigned n_seen, n_behind;
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
     int n_found;
 };
@@ -448,7 +456,15 @@ static void found(int thread, uintptr_t at, int node, int own, int flags)
 
 int order_follows_fence(int thread)
 {
-    return mine && mine->of[thread].unused;
+    return !mine || !mine->of[thread].last[ANY].when || mine->of[thread].unused;
+}
+
+int order_has_read(int thread, uintptr_t at, shadow_entry e)
+{
+    for (int i = 0; mine && i < SEEN; i++)
+        if (mine->of[thread].behind[i].at == at && mine->of[thread].behind[i].when >= when_of(e))
+            return 1;
+    return 0;
 }
 
 int order_chain(uintptr_t at)
@@ -465,6 +481,12 @@ int order_strong(int thread, uintptr_t at, enum kind kind, int flags)
     order_ticks(4);
     if (kind != READ && mine)
         mine->of[thread].unused = 0;
+    if (kind != WRITE) {
+        struct fences *f = &of_block()->of[thread];
+        if (f->n_seen && f->seen[(f->n_seen - 1) % SEEN].at == at)
+            f->n_seen--;
+        f->seen[f->n_seen++ % SEEN] = (struct seen){at, order.now};
+    }
     if (kind != WRITE)
         found(thread, at, order_chain(at), 1, flags);
     return kind != READ && release(thread, at, kind == ATOMIC, flags);
@@ -508,6 +530,9 @@ void trace_fence(struct worker *w, enum cpu_scope scope)
     mine->fences++;
     mine->latest = order.now;
     f->unused = 1;
+    for (unsigned i = f->n_seen > SEEN ? f->n_seen - SEEN : 0; i < f->n_seen; i++)
+        f->behind[f->n_behind++ % SEEN] = f->seen[i % SEEN];
+    f->n_seen = 0;
     mine->fencers = mine->fencers == -2 || mine->fencers == thread ? thread : -1;
     for (int i = 0; i < (scope == CPU_SCOPE_DEVICE ? SCOPES : 1); i++) {
         if (f->last[i].when && f->last[i].when < order.barrier_end) {
