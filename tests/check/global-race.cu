@@ -611,36 +611,40 @@ static __device__ void make_fence()
         __threadfence();
 }
 
-template <which taken, which freed>
-static __device__ void add_under_lock(int *lock, int *sum, int v)
-{
-    while (atomicCAS(lock, 0, 1) != 0)
-        ;
-    make_fence<taken>();
-    *sum += v; // seen here: lock_without_fence lock_taken_early lock_of_a_block
-    make_fence<freed>();
-    atomicExch(lock, 0);
-}
-
 template <bool fault>
 __global__ void lock_without_fence(int *lock, int *sum)
 {
     const which fence = fault ? NO_FENCE : FENCE_OF_DEVICE; // fault here: lock_without_fence
-    add_under_lock<FENCE_OF_DEVICE, fence>(lock, sum, blockIdx.x + 1);
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<FENCE_OF_DEVICE>();
+    *sum += blockIdx.x + 1; // seen here: lock_without_fence
+    make_fence<fence>();
+    atomicExch(lock, 0);
 }
 
 template <bool fault>
 __global__ void lock_taken_early(int *lock, int *sum)
 {
     const which fence = fault ? NO_FENCE : FENCE_OF_DEVICE; // fault here: lock_taken_early
-    add_under_lock<fence, FENCE_OF_DEVICE>(lock, sum, blockIdx.x + 1);
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<fence>();
+    *sum += blockIdx.x + 1; // seen here: lock_taken_early
+    make_fence<FENCE_OF_DEVICE>();
+    atomicExch(lock, 0);
 }
 
 template <bool fault>
 __global__ void lock_of_a_block(int *lock, int *sum)
 {
     const which fence = fault ? FENCE_OF_BLOCK : FENCE_OF_DEVICE; // fault here: lock_of_a_block
-    add_under_lock<fence, fence>(lock, sum, blockIdx.x + 1);
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<fence>();
+    *sum += blockIdx.x + 1; // seen here: lock_of_a_block
+    make_fence<fence>();
+    atomicExch(lock, 0);
 }
 
 #define RUN_LOCKED(name)                                                                           \
@@ -659,8 +663,10 @@ RUN_LOCKED(lock_of_a_block);
 template <bool fault>
 __global__ void atomics_of_a_block(int *, int *sum)
 {
-    fault ? atomicAdd_block(sum, blockIdx.x + 1)
-          : atomicAdd(sum, blockIdx.x + 1); // fault here: atomics_of_a_block
+    if (fault)                                // fault here: atomics_of_a_block
+        atomicAdd_block(sum, blockIdx.x + 1); // seen here: atomics_of_a_block
+    else
+        atomicAdd(sum, blockIdx.x + 1);
 }
 
 RUN_LOCKED(atomics_of_a_block);
@@ -669,9 +675,9 @@ RUN_LOCKED(atomics_of_a_block);
 template <bool fault>
 __global__ void half_of_a_counter(const int *x, unsigned long long *count)
 {
-    if (fault && blockIdx.x == 0) // fault here: half_of_a_counter
-        atomicAdd(reinterpret_cast<unsigned *>(count),
-                  (unsigned)x[0]); // seen here: half_of_a_counter
+    unsigned *low = reinterpret_cast<unsigned *>(count);
+    if (fault && blockIdx.x == 0)       // fault here: half_of_a_counter
+        atomicAdd(low, (unsigned)x[0]); // seen here: half_of_a_counter
     else
         atomicAdd(count, (unsigned long long)x[blockIdx.x]); // seen here: half_of_a_counter
 }

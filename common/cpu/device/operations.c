@@ -148,13 +148,18 @@ void cpu_sleep(const char *file, int line)
 
 void cpu_polled(const volatile void *p, const void *found, size_t bytes)
 {
+    uint64_t bits = 0;
+    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
+    cpu_found(p, bits);
+}
+
+void cpu_found(const volatile void *p, uint64_t bits)
+{
     enum { MANY = 64 };
     struct worker *w = cpu_worker;
-    uint64_t bits = 0;
     if (!w || !w->running)
         return;
     struct thread *t = &w->threads[w->now];
-    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
     if (t->polled != p || t->found != bits)
         t->polls = 0;
     t->polled = p;

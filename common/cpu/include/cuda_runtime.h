@@ -309,7 +309,7 @@ inline T cpu_atomic(T *p, F change, cpu_scope scope = CPU_SCOPE_DEVICE, bool wai
 #endif
         if (found == old) {
             if (waits && after == old)
-                cpu_polled(p, &old, sizeof old);
+                cpu_found(p, old);
             return before;
         }
         old = found;

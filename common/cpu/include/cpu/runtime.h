@@ -142,6 +142,7 @@ void cpu_sleep(const char *file, int line);
  * atomic that changed nothing. A thread that finds the same value in one place over and over lets
  * others run. */
 void cpu_polled(const volatile void *p, const void *found, size_t bytes);
+void cpu_found(const volatile void *p, uint64_t bits); /* the same, with the value as a number */
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
