@@ -31,7 +31,7 @@ enum {
 
 enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
 
-/* A launch while it runs. Workers take block numbers from `next` until it reaches `blocks`. */
+/* A launch while it runs. Workers take blocks until `next` reaches `run`. */
 struct launch {
     const struct cpu_kernel *kernel;
     uint64_t id;          /* counts launches from 1 */
@@ -42,7 +42,8 @@ struct launch {
     int last_first;      /* blocks in the other order than threads */
     uint64_t seed;
     uint64_t stagger_us; /* the longest pause of a block, in random order */
-    atomic_ullong next;
+    atomic_ullong next;        /* how many blocks have been taken, in all */
+    atomic_ullong front, back; /* and from either end of the order */
     struct worker *_Atomic workers; /* workers that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;

@@ -565,6 +565,17 @@ static struct worker *free_worker(struct worker *home)
     return w;
 }
 
+/* Takes a block. Blocks that rest wait for one that has not begun: where many do, the next block is
+ * taken from the other end. Returns its place in the order of blocks, or `run` if none is left. */
+static uint64_t take_block(struct launch *l, int resting)
+{
+    enum { MANY = 16 };
+    if (atomic_fetch_add(&l->next, 1) >= l->run)
+        return l->run;
+    return resting < MANY ? atomic_fetch_add(&l->front, 1)
+                          : l->run - 1 - atomic_fetch_add(&l->back, 1);
+}
+
 /* The blocks of a launch that is not cooperative: each begins when the ones before it have ended or
  * rest, and then one of those that rest has a turn. */
 static void run_in_turn(struct worker *home)
@@ -573,7 +584,7 @@ static void run_in_turn(struct worker *home)
     struct worker *last = home; /* that had a turn */
     for (uint64_t i; !l->error;) {
         int begun = 0;
-        if (home->resting < MOST_RESTING && (i = atomic_fetch_add(&l->next, 1)) < l->run) {
+        if (home->resting < MOST_RESTING && (i = take_block(l, home->resting)) < l->run) {
             struct worker *w = home->resting ? free_worker(home) : home;
             if (w->joined != l->id) {
                 w->launch = l;

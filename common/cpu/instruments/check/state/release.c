@@ -18,9 +18,11 @@
 enum { ANY, DEVICE, SCOPES }; /* ANY: of any scope, which is enough within a block */
 
 /* What a thread's fence covers: what it did itself before `when`; all of the block before `barrier`;
- * the lanes of its warp before `warp`; and known[], if there is one. when is 0: no fence. */
+ * the lanes of its warp before `warp`; and known[], if there is one. when is 0: no fence. shared: it
+ * is of `vectors`, and others use it too. */
 struct fence {
     uint32_t when, barrier, warp, *known;
+    int shared;
 };
 /* A place that a thread has read, strongly, and when. */
 struct seen {
@@ -45,11 +47,16 @@ struct held {
     int node;                               /* the block's last in the place's chain, or -1 */
     int thread;                             /* that released last, */
     uint32_t fences, barrier, warp;         /* and what it knew */
+    uint32_t latest;                        /* all that the clock knows is from before this */
 };
 static struct releases {
     struct fences of[MAX_THREADS];
     uint32_t fences, latest; /* how many there were, and the time of the last one */
     int fencers;     /* the thread that made them all; -1: several */
+    /* What all fences cover together, where a barrier has come behind them: made when there were so
+     * many. */
+    struct fence all[SCOPES];
+    uint32_t all_fences[SCOPES];
     struct held *held;
     int n_held, places; /* of the table, and used */
     int size;
@@ -73,6 +80,9 @@ static struct record {
     int node, acquire;
 } * records;
 static int n_records;
+/* Of blocks: they are kept until the launch ends. */
+static uint32_t **vectors;
+static int n_vectors;
 static struct chain {
     int acquire, length;
 } * chains;
@@ -145,6 +155,13 @@ static struct held *held_at(uintptr_t at, int make)
     return &mine->held[i];
 }
 
+static void drop(struct fence *f)
+{
+    if (!f->shared)
+        free(f->known);
+    f->known = NULL;
+}
+
 static struct releases *of_block(void)
 {
     if (mine)
@@ -191,6 +208,7 @@ void release_block(void)
     mine->held = NULL;
     mine->n_held = mine->places = 0;
     mine->fences = 0;
+    memset(mine->all_fences, 0, sizeof mine->all_fences);
     mine->next = spare;
     spare = mine;
     mine = NULL;
@@ -199,7 +217,10 @@ void release_block(void)
 void release_launch(void)
 {
     for (int i = 0; i < n_nodes; i++)
-        free(nodes[i].covers.known);
+        drop(&nodes[i].covers);
+    for (int i = 0; i < n_vectors; i++)
+        free(vectors[i]);
+    n_vectors = 0;
     n_nodes = n_acquires = n_records = n_chains = 0;
     if (used_spots)
         memset(spots, 0, (size_t)n_spots * sizeof *spots);
@@ -234,7 +255,7 @@ static int knows(int me, int thread, uint32_t when)
 static struct fence fence_now(int thread)
 {
     const int warp = thread / WARP;
-    struct fence f = {order.now, order.barrier_end, order.sees[warp][warp], NULL};
+    struct fence f = {order.now, order.barrier_end, order.sees[warp][warp], NULL, 0};
     if (order.named || order.lane_sees[warp] || order.clock[thread]) {
         f.known = need_memory(calloc((size_t)cpu_worker->size, sizeof *f.known), "what check knows");
         clock_known(f.known, thread);
@@ -245,11 +266,13 @@ static struct fence fence_now(int thread)
 /* f, of the thread `by`, covers what `other`, a fence of `its`, does as well. */
 static void widen(struct fence *f, int by, const struct fence *other, int its)
 {
-    if (!f->known) {
-        uint32_t *known = need_memory(calloc(MAX_THREADS, sizeof *known), "what check knows");
+    if (!f->known || f->shared) {
+        uint32_t *known =
+            need_memory(calloc((size_t)mine->size, sizeof *known), "what check knows");
         for (int i = 0; i < mine->size; i++)
             known[i] = covered(f, by, i);
         f->known = known;
+        f->shared = 0;
     }
     for (int i = 0; i < mine->size; i++) {
         const uint32_t when = covered(other, its, i);
@@ -257,15 +280,36 @@ static void widen(struct fence *f, int by, const struct fence *other, int its)
     }
 }
 
+/* What the fences of all threads cover, the last ones and those before the barrier before. */
+static struct fence all_fences(int scope)
+{
+    struct fence *all = &mine->all[scope];
+    if (mine->all_fences[scope] == mine->fences)
+        return *all;
+    *all = (struct fence){0};
+    for (int i = 0; i < mine->size; i++)
+        if (mine->of[i].last[scope].when)
+            widen(all, 0, &mine->of[i].last[scope], i);
+    if (all->known) {
+        all->shared = 1;
+        vectors = grown(vectors, n_vectors, sizeof *vectors);
+        vectors[n_vectors++] = all->known;
+    }
+    mine->all_fences[scope] = mine->fences;
+    return *all;
+}
+
 /* What a strong write of the thread releases: what its last fence covers, and what fences of other
  * threads cover that come before the write, by a barrier or the like. when is 0 and known NULL if
  * there is nothing. */
 static struct fence released(int thread, int scope, int now)
 {
+    if (!now && mine->fencers == -1 && mine->latest < order.barrier_end)
+        return all_fences(scope);
     struct fence f = now ? fence_now(thread) : mine->of[thread].last[scope];
     if (!now && f.known) {
         const uint32_t *known = f.known;
-        f.known = need_memory(calloc(MAX_THREADS, sizeof *known), "what check knows");
+        f.known = need_memory(calloc((size_t)mine->size, sizeof *known), "what check knows");
         memcpy(f.known, known, (size_t)mine->size * sizeof *known);
     }
     for (int i = 0; i < mine->size && mine->fencers != thread && mine->fencers != -2; i++) {
@@ -309,9 +353,9 @@ static void node_add(struct spot *p, struct held *h, int thread, struct fence f)
     if (last && last->record == record && !last->captured) {
         if (last->thread == thread && !last->covers.known && !f.known)
             last->covers = f;
-        else
+        else if (!f.shared || f.known != last->covers.known)
             widen(&last->covers, last->thread, &f, thread);
-        free(f.known);
+        drop(&f);
         h->node = p->node;
         return;
     }
@@ -384,7 +428,8 @@ static int release(int thread, uintptr_t at, int adds, int flags)
     h->fences = mine->fences;
     h->barrier = order.barrier_end;
     h->warp = order.sees[warp][warp];
-    free(f.known);
+    h->latest = now ? order.now : mine->latest > h->latest ? mine->latest : h->latest;
+    drop(&f);
     f = (struct fence){0};
     if (to_device)
         f = released(thread, DEVICE, now);
@@ -435,7 +480,7 @@ static void note_found(struct fences *f, int node)
 static void found(int thread, uintptr_t at, int node, int own, int flags)
 {
     const struct held *h = own ? held_now(at) : NULL;
-    if (h && h->clock) {
+    if (h && h->clock && h->latest >= order.barrier_end) {
         if (flags & TRACE_ACQUIRE) {
             clock_acquire(thread, h->clock);
         } else {
