@@ -643,7 +643,7 @@ __global__ void lock_of_a_block(int *lock, int *sum)
         ;
     make_fence<fence>();
     *sum += blockIdx.x + 1; // seen here: lock_of_a_block
-    make_fence<fence>();
+    make_fence<FENCE_OF_DEVICE>();
     atomicExch(lock, 0);
 }
 
@@ -724,6 +724,45 @@ __global__ void message_not_acquired(const int *x, int *box, volatile int *flag,
     }
 }
 
+template <bool fault>
+__global__ void message_of_a_block(const int *x, int *box, volatile int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0];                                            // seen here: message_of_a_block
+        make_fence<fault ? FENCE_OF_BLOCK : FENCE_OF_DEVICE>(); // fault here: message_of_a_block
+        *flag = 1;
+    } else {
+        while (*flag == 0)
+            ;
+        __threadfence();
+        *y = *box; // seen here: message_of_a_block
+    }
+}
+
+/* A second block raises the flag once more. An atomic adds to what is released there, a store ends
+ * it. */
+template <bool fault>
+__global__ void flag_overwritten(const int *x, int *box, int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: flag_overwritten
+        __threadfence();
+        atomicExch(flag, 1);
+    } else if (blockIdx.x == 1) {
+        while (atomicAdd(flag, 0) == 0)
+            ;
+        if (fault) // fault here: flag_overwritten
+            asm volatile("st.relaxed.gpu.global.b32 [%0], 2;" ::"l"(flag) : "memory");
+        else
+            atomicAdd(flag, 1);
+    } else {
+        while (atomicAdd(flag, 0) != 2)
+            ;
+        __threadfence();
+        *y = *box; // seen here: flag_overwritten
+    }
+}
+
 /* The value itself is volatile, which does not order it. */
 template <bool fault>
 __global__ void message_all_volatile(const int *x, volatile int *box, volatile int *flag, int *y)
@@ -773,6 +812,8 @@ __global__ void message_by_a_third(const int *x, int *box, volatile int *flags, 
 RUN_SENT(message_not_fenced, 2);
 RUN_SENT(message_not_acquired, 2);
 RUN_SENT(message_all_volatile, 2);
+RUN_SENT(message_of_a_block, 2);
+RUN_SENT(flag_overwritten, 3);
 RUN_SENT(message_by_a_third, 3);
 
 int main(int argc, char **argv)
@@ -804,12 +845,14 @@ int main(int argc, char **argv)
                "a block writes what others read since the grid's last barrier"),
         PLAIN(lock_without_fence, "a lock of blocks is freed without a fence before"),
         SUBTLE(lock_taken_early, "a lock of blocks is taken without a fence behind"),
-        SUBTLE(lock_of_a_block, "the fences of a lock of blocks are __threadfence_block"),
+        SUBTLE(lock_of_a_block, "the fence behind the taking of a lock of blocks is of the block"),
         SUBTLE(atomics_of_a_block, "blocks add to one variable by atomicAdd_block"),
         SUBTLE(half_of_a_counter, "an atomic of 32 bits adds to a counter of 64"),
         PLAIN(message_not_fenced, "a flag is set without a fence behind the message"),
         SUBTLE(message_not_acquired, "a message is read without a fence behind the flag"),
         SUBTLE(message_all_volatile, "a volatile message, and no fence before its flag"),
+        SUBTLE(message_of_a_block, "the fence of a message to another block is of the block"),
+        SUBTLE(flag_overwritten, "a relaxed store ends what was released at a flag"),
         SUBTLE(message_by_a_third, "the block that passes a message on has a fence of its block"),
     };
     return suite("global race", list, argc, argv);
