@@ -24,7 +24,7 @@ each := $(addprefix device/,worker fault watchdog scheduler operations shared_me
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
-check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order release strong handles streams named clocks events) \
+check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order release handles streams named clocks events) \
     async/proxy async/copies async/mbarriers async/registers check second faults unread beside)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)

@@ -739,8 +739,8 @@ __global__ void message_of_a_block(const int *x, int *box, volatile int *flag, i
     }
 }
 
-/* A second block raises the flag once more. An atomic adds to what is released there, a store ends
- * it. */
+/* A second block raises the flag once more, and only then the third one looks at it. An atomic adds
+ * to what is released there, a store ends it. */
 template <bool fault>
 __global__ void flag_overwritten(const int *x, int *box, int *flag, int *y)
 {
@@ -755,7 +755,10 @@ __global__ void flag_overwritten(const int *x, int *box, int *flag, int *y)
             asm volatile("st.relaxed.gpu.global.b32 [%0], 2;" ::"l"(flag) : "memory");
         else
             atomicAdd(flag, 1);
+        *(volatile int *)(flag + 1) = 1;
     } else {
+        while (*(volatile int *)(flag + 1) == 0)
+            ;
         while (atomicAdd(flag, 0) != 2)
             ;
         __threadfence();

@@ -41,9 +41,9 @@ struct launch {
     enum order order;    /* of threads */
     int last_first;      /* blocks in the other order than threads */
     uint64_t seed;
-    uint64_t stagger_us; /* the longest pause of a block, in random order */
-    atomic_ullong next;        /* how many blocks have been taken, in all */
-    atomic_ullong front, back; /* and from either end of the order */
+    uint64_t stagger_us;            /* the longest pause of a block, in random order */
+    atomic_ullong next;             /* how many blocks have been taken, in all */
+    atomic_ullong front, back;      /* and from either end of the order */
     struct worker *_Atomic workers; /* workers that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;

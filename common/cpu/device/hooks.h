@@ -136,7 +136,12 @@ void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
 /* For check, by the running thread: a fence; what the strong access that comes next is, beside
  * .relaxed of the device's scope. */
-enum trace_order { TRACE_BLOCK_SCOPE = 1, TRACE_ACQUIRE = 2, TRACE_RELEASE = 4, TRACE_VOLATILE = 8 };
+enum trace_order {
+    TRACE_BLOCK_SCOPE = 1,
+    TRACE_ACQUIRE = 2,
+    TRACE_RELEASE = 4,
+    TRACE_VOLATILE = 8
+};
 void trace_fence(struct worker *w, enum cpu_scope scope);
 void trace_ordering(struct worker *w, int order);
 /* Whether a block that only waits may be set aside, so that others run: check can follow it. */

@@ -116,8 +116,9 @@ static void count_sleep(struct worker *w)
     const struct launch *l = w->launch;
     for (struct worker *o = atomic_load(&l->workers); o; o = o->peer) {
         unsigned sleeps = atomic_load(&o->sleeps);
-        if (sleeps != GONE && (sleeps < atomic_load(&o->most_sleeps) ||
-                               (o->home != w->home && atomic_load(&o->home->slept_at) + RECENT < now)))
+        if (sleeps != GONE &&
+            (sleeps < atomic_load(&o->most_sleeps) ||
+             (o->home != w->home && atomic_load(&o->home->slept_at) + RECENT < now)))
             return;
     }
     if (atomic_load(&l->next) >= l->run || w->home->resting >= MOST_RESTING ||
@@ -138,14 +139,15 @@ static void wake_yielded(struct worker *w)
     w->yielded = 0;
 }
 
-/* Whether the block, all of whose threads sleep, lets others of its OS thread run: after some rounds
- * in vain, as its own threads may wake each other. */
+/* Whether the block, all of whose threads sleep, lets others of its OS thread run: after some
+ * rounds in vain, as its own threads may wake each other. */
 static int lets_others_run(struct worker *w)
 {
     enum { ROUNDS = 16 };
     if (CPU_TRACE != 2 && w->launch->kernel->together)
         return 1;
-    return w->slept && atomic_load_explicit(&w->sleeps, memory_order_relaxed) % ROUNDS == ROUNDS - 1 &&
+    return w->slept &&
+           atomic_load_explicit(&w->sleeps, memory_order_relaxed) % ROUNDS == ROUNDS - 1 &&
            others_can_run(w) && TRACE_CHECK_OR(can_rest(w), 1);
 }
 

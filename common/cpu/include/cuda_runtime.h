@@ -326,12 +326,14 @@ inline bool cpu_is_zero(T v)
     template <class T>                                                                             \
     inline T name(T *p, cpu_same_t<T> v)                                                           \
     {                                                                                              \
-        return cpu_atomic(p, [v](T old) { return (T)(expression); }, CPU_SCOPE_DEVICE, waits);     \
+        return cpu_atomic(                                                                         \
+            p, [v](T old) { return (T)(expression); }, CPU_SCOPE_DEVICE, waits);                   \
     }                                                                                              \
     template <class T>                                                                             \
     inline T name##_block(T *p, cpu_same_t<T> v)                                                   \
     {                                                                                              \
-        return cpu_atomic(p, [v](T old) { return (T)(expression); }, CPU_SCOPE_BLOCK, waits);      \
+        return cpu_atomic(                                                                         \
+            p, [v](T old) { return (T)(expression); }, CPU_SCOPE_BLOCK, waits);                    \
     }                                                                                              \
     template <class T>                                                                             \
     inline T name##_system(T *p, cpu_same_t<T> v)                                                  \

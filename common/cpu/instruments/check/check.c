@@ -28,6 +28,8 @@ void trace_launch(struct launch *l)
     read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
+    release_launch();
+    strong_launch();
     streams_launch();
     events_launch();
 }
@@ -53,8 +55,8 @@ static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
     return 1;
 }
 
-/* The state of a block that rests: which bytes of its shared memory are written, and where it is set
- * aside, all that is known of it. */
+/* The state of a block that rests: which bytes of its shared memory are written, and where it is
+ * set aside, all that is known of it. */
 struct race;
 struct trace {
     uint8_t written[ARENA / 8 + 1];
@@ -235,8 +237,8 @@ static void report_deferred(struct race *r, enum rule rule)
     r->p = 0;
 }
 
-/* Races of volatile accesses. They are none if the place is a flag: a thread reads it over and over,
- * or `may_be`: it is written behind a fence, and the reader makes a fence behind the read. */
+/* Races of volatile accesses. They are none if the place is a flag: a thread reads it over and
+ * over, or `may_be`: it is written behind a fence, and the reader makes a fence behind the read. */
 enum { FLAGS = 1024 };
 static struct race flags[FLAGS];
 static int n_flags;
@@ -278,11 +280,18 @@ static void report_flag(struct race *r)
     r->p = 0;
 }
 
-void races_fenced(int thread)
+void trace_fence(struct worker *w, enum cpu_scope scope)
 {
     for (int i = 0; i < n_flags; i++)
-        if (flags[i].sides[1].thread == thread && flags[i].may_be)
+        if (flags[i].sides[1].thread == (int)w->now && flags[i].may_be)
             flags[i--] = flags[--n_flags];
+    order_fence((int)w->now, scope);
+}
+
+void cpu_trace_fence(enum cpu_scope scope)
+{
+    if (cpu_worker && cpu_worker->running)
+        trace_fence(cpu_worker, scope);
 }
 
 void races_end(void)
@@ -425,8 +434,8 @@ enum { FORBIDDEN = -1, NOT_TRACKED = -2 };
 
 /* The position of p's shadow cell, counted in bytes; FORBIDDEN when a kernel may not access p;
  * NOT_TRACKED when it may, and no rule applies. *object: what p belongs to or lies beside. */
-static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
-                             const struct object **object)
+static inline __attribute__((always_inline)) int64_t
+locate(const struct worker *w, uintptr_t p, unsigned bytes, const struct object **object)
 {
     *object = NULL;
     if (p - region < region_used) {
@@ -463,14 +472,13 @@ static __attribute__((noinline)) int are_weak(struct access a, shadow_entry e)
 }
 
 /* Whether the access races with an earlier one of this launch. */
-static inline int conflicts(struct access a, shadow_entry e)
+static inline __attribute__((always_inline)) int conflicts(struct access a, shadow_entry e)
 {
     if (when_of(e) < a.start || !common_bytes(e, a.mine) ||
         (is_atomic(e) && is_atomic(a.mine) && !(order.marked && are_weak(a, e))))
         return 0;
     if (is_own(e))
-        return !happens_before(e, a.thread) &&
-               (order.record < 0 || !order_released(e, a.thread));
+        return !happens_before(e, a.thread) && (order.record < 0 || !order_released(e, a.thread));
     return !a.is_shared && !order_released(e, a.thread);
 }
 
@@ -510,7 +518,7 @@ static void beside(struct access a)
 }
 
 /* Whether this read may replace that one in the shadow cell. */
-static inline int replaceable(struct access a, shadow_entry e)
+static inline __attribute__((always_inline)) int replaceable(struct access a, shadow_entry e)
 {
     return when_of(e) < a.start || (is_own(e) && happens_before(e, a.thread));
 }
@@ -534,7 +542,7 @@ static int stale(struct access a)
 }
 
 /* reported: a fault of reading here is reported already, and a race would say the same. */
-static inline void race(struct access a, int reported)
+static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
     struct shadow_cell *c = &shadow[a.at / 4];
     if (!(reported && a.kind == READ) && conflicts(a, c->write))
@@ -680,12 +688,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
 static __attribute__((noinline)) int64_t access_seen(struct worker *w, int thread, enum kind kind,
                                                      uintptr_t p, unsigned bytes, uint32_t code)
 {
-    const struct access a = {.thread = thread,
-                             .kind = kind,
-                             .is_atomic = 0,
-                             .code = code,
-                             .p = p,
-                             .bytes = bytes};
+    const struct access a = {
+        .thread = thread, .kind = kind, .is_atomic = 0, .code = code, .p = p, .bytes = bytes};
     return access_of(w, a, thread, 0);
 }
 
@@ -737,8 +741,8 @@ static inline void seen_volatile(struct worker *w, uintptr_t p, unsigned bytes, 
         return;
     plain_store = writes && !in_pieces;
     const int thread = (int)w->now;
-    const int64_t at = strong_seen(w, thread, writes ? WRITE : READ, p, bytes, code_of(from),
-                                   TRACE_VOLATILE, 1);
+    const int64_t at =
+        strong_seen(w, thread, writes ? WRITE : READ, p, bytes, code_of(from), TRACE_VOLATILE, 1);
     plain_store = 0;
     if (at >= 0)
         order_strong(thread, (uintptr_t)at, writes ? WRITE : READ, TRACE_VOLATILE);
@@ -889,8 +893,8 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
                             const void *insn)
 {
     const int order = take_order(), flags = order & 0xff, thread = thread_at(w, lane);
-    const int64_t at = strong_seen(w, thread, READ, p, bytes, statement[thread], flags,
-                                   (unsigned)order >> 8);
+    const int64_t at =
+        strong_seen(w, thread, READ, p, bytes, statement[thread], flags, (unsigned)order >> 8);
     if (at < 0)
         return (const void *)p;
     return order_poll(thread, (uintptr_t)at, (const void *)p, bytes, flags);
@@ -899,8 +903,8 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     const int order = take_order(), flags = order & 0xff, thread = thread_at(w, lane);
-    const int64_t at = strong_seen(w, thread, WRITE, p, bytes, statement[thread], flags,
-                                   (unsigned)order >> 8);
+    const int64_t at =
+        strong_seen(w, thread, WRITE, p, bytes, statement[thread], flags, (unsigned)order >> 8);
     if (at >= 0)
         order_atomic(thread, (uintptr_t)at, (const void *)p, bytes, WRITE, flags);
 }

@@ -141,7 +141,8 @@ static void find_looks(struct worker *w)
         int k = 0;
         w->threads[i].looked = NULL;
         of[i] = -1;
-        if (!(w->warps[i / WARP].live >> i % WARP & 1) || (w->threads[i].op != CPU_NANOSLEEP && w->threads[i].op != CPU_SPIN) ||
+        if (!(w->warps[i / WARP].live >> i % WARP & 1) ||
+            (w->threads[i].op != CPU_NANOSLEEP && w->threads[i].op != CPU_SPIN) ||
             when_of(look->mine) < order.block_start)
             continue;
         while (k < n && (found[k]->p != look->p || found[k]->bytes != look->bytes))
@@ -335,10 +336,11 @@ void trace_apart(struct worker *w, int first)
         b = other;
     }
     char text[1000];
-    snprintf(text, sizeof text,
-             "warps of a block meet at %s:%d and at %s:%d: PTX has one barrier for both, but CUDA's "
-             "guide wants one place for all threads",
-             a->file, a->line, b->file, b->line);
+    snprintf(
+        text, sizeof text,
+        "warps of a block meet at %s:%d and at %s:%d: PTX has one barrier for both, but CUDA's "
+        "guide wants one place for all threads",
+        a->file, a->line, b->file, b->line);
     const struct side side = {READ, 0, (int)w->now, order.block};
     finding_add(TWO_BARRIERS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 1 << 14, KERNELS = 256 };
-static pid_t child;         /* that waits, or 0 */
+static pid_t child;           /* that waits, or 0 */
 static int asks[2], tells[2]; /* the parent writes to asks, the child to tells */
 static int is_copy;
 static struct timespec began;

@@ -252,7 +252,8 @@ void cpu_trace_named(const char *name, uint64_t amount)
         w->trace->tally.named[tally_name(name)] += amount;
 }
 
-void cpu_trace_fence(enum cpu_scope scope) /* blocks run concurrently, and not every CPU keeps stores in order */
+void cpu_trace_fence(
+    enum cpu_scope scope) /* blocks run concurrently, and not every CPU keeps stores in order */
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -36,7 +36,7 @@ static int is_of_block(const ptx_insn *i)
 static int is_strong(const ptx_insn *i)
 {
     return ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_release) ||
-           ptx_has(i, PTX_M_acq_rel)
+                   ptx_has(i, PTX_M_acq_rel)
                ? CPU_TRACE == 2 || !ptx_has(i, PTX_M_cta)
                : CPU_TRACE == 2 && ptx_has(i, PTX_M_volatile);
 }

@@ -180,6 +180,7 @@ extern struct ordering {
     uint32_t now, launch_start, block_start, barrier_end;
     uint32_t turn_start; /* since then only this block has run */
     int apart;           /* a block of the launch has been set aside */
+    uint32_t rounds;     /* how often time has begun anew */
     int synced, marked;  /* the launch has made a fence or a release; an access of strong_note */
     int record;          /* of the block, in release.c; -1: it has neither released nor acquired */
     int named;           /* the block has met at a named barrier */
@@ -257,12 +258,6 @@ void order_ticks(int n);          /* time does not begin anew within the next n 
 void order_join(int barrier); /* the hooks of a barrier and of a warp operation call these three */
 void order_barrier(struct worker *w, int barrier);
 void order_warp(struct worker *w, int warp, unsigned mask);
-/* A strong write, or an atomic, is about to be made at p by the thread; at: of the shadow cell,
- * counted in bytes; flags: of enum trace_order. */
-void order_atomic(int thread, uintptr_t at, const void *p, unsigned bytes, enum kind kind,
-                  int flags);
-/* A strong load; returns where it finds its value. */
-const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, int flags);
 int order_record_of(shadow_entry e); /* of the block that has made e */
 void order_recorded(int record);     /* the block that runs has it now */
 /* The block that runs is set aside, and goes on. The second is 0 where time has begun anew, and
@@ -272,6 +267,8 @@ int order_give(struct order_kept *kept);
 
 /* --- release.c: order by fences and atomics --------------------------------------------------- */
 
+void order_fence(int thread, enum cpu_scope scope); /* the thread makes one */
+
 /* Whether e happens before what thread `me` does now, by releases and acquires between blocks. */
 int order_released(shadow_entry e, int me);
 /* Whether the thread has found what was released after e, with no fence since. */
@@ -280,18 +277,21 @@ int order_observed(shadow_entry e, int me);
 int order_strong(int thread, uintptr_t at, enum kind kind, int flags);
 /* The thread has made no strong write since its last fence, or no fence at all. */
 int order_follows_fence(int thread);
+/* A strong write, or an atomic, is about to be made at p by the thread; at: of the shadow cell,
+ * counted in bytes; flags: of enum trace_order. */
+void order_atomic(int thread, uintptr_t at, const void *p, unsigned bytes, enum kind kind,
+                  int flags);
+/* A strong load; returns where it finds its value. */
+const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, int flags);
 /* The thread has read the place since e, strongly, and has then made a fence. */
 int order_has_read(int thread, uintptr_t at, shadow_entry e);
-int order_chain(uintptr_t at); /* what is released there by now: the node, or -1 */
-/* A thread has read the value that the place had when that was the node. */
-void order_found_early(int thread, uintptr_t at, int node, int flags);
 void order_overwritten(uintptr_t at); /* by a write that is not strong */
 void release_launch(void);
 void release_block(void); /* the block that ran has ended */
 struct releases *release_take(void);
 void release_give(struct releases *given);
 
-/* --- strong.c: strong accesses that are not of the usual kind --------------------------------- */
+/* --- shadow.c: strong accesses that are not of the usual kind --------------------------------- */
 
 /* Of a strong access: its size, a power of 2, and flags of enum trace_order. */
 static inline int strong_what(int bytes, int flags)
@@ -436,5 +436,4 @@ extern struct look {
     unsigned bytes;
     int is_shared;
 } looks[MAX_THREADS];
-void races_end(void); /* reports the races that were deferred */
-void races_fenced(int thread); /* what it has read before may have been flags */
+void races_end(void);          /* reports the races that were deferred */

@@ -24,7 +24,7 @@ struct finding {
     struct object object; /* .what is NULL for none */
     uintptr_t p;
     char *text;
-    int second; /* found in the second order of a launch, and not in the first */
+    int second;      /* found in the second order of a launch, and not in the first */
     const char *why; /* the end of its line, in place of the rule's; NULL: that */
     uint64_t times;
 };
@@ -68,8 +68,8 @@ int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct si
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
-        if (f->rule == rule && !f->second && f->side[0].code == sides[0].code && !text == !f->text &&
-            (!text || (strchr(text, '%') && same_words(text, f->text))) &&
+        if (f->rule == rule && !f->second && f->side[0].code == sides[0].code &&
+            !text == !f->text && (!text || (strchr(text, '%') && same_words(text, f->text))) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;

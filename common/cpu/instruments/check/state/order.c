@@ -21,7 +21,6 @@ static struct start {
     uint64_t block;
 } * starts;
 static int n_starts;
-static uint32_t rounds; /* how often time has begun anew */
 /* Launches in front that need not have ended: when the first and the last of them began, 0 once the
  * host has waited; how many blocks of the last have waited for those before. */
 static struct {
@@ -33,16 +32,6 @@ static struct {
  * `unwaited` need not have ended all the same. */
 static uint32_t grid_waits[MAX_THREADS], unwaited;
 static int grid_waited; /* a thread of the block has */
-/* Of variables that blocks may wait for, changed by a release: what the last change found. */
-enum { CHANGES = 4096 };
-static struct change {
-    uintptr_t p;
-    uint64_t before;
-    unsigned bytes;
-    int node;             /* what was released there before */
-    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
-} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
-
 static void start_add(void)
 {
     starts = grown(starts, n_starts, sizeof *starts);
@@ -66,9 +55,9 @@ static void begin_anew(void)
     order.turn_start = 1;
     order.early = front.start = 0;
     n_starts = 0;
-    rounds++;
-    release_block();
-    release_launch();
+    order.synced = 0;
+    order.record = -1;
+    order.rounds++;
     start_add();
 }
 
@@ -127,8 +116,6 @@ void order_launch(const struct cpu_kernel *kernel)
     order.cached = 0;
     order.apart = 0;
     n_starts = 0;
-    release_launch();
-    strong_launch();
     order_tick();
     order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;
     order.launch_start = order.grid_start = order.now;
@@ -243,39 +230,6 @@ void order_warp(struct worker *w, int warp, unsigned mask)
             order.lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = order.now;
 }
 
-void order_atomic(int thread, uintptr_t at, const void *p, unsigned bytes, enum kind kind, int flags)
-{
-    const int node = order.synced ? order_chain(at) : -1;
-    if (!order_strong(thread, at, kind, flags) || bytes > sizeof changes->before)
-        return;
-    struct change *c = &changes[at / 4 % CHANGES];
-    *c = (struct change){.p = at, .bytes = bytes, .node = node, .when = order.now};
-    memcpy(&c->before, p, bytes);
-}
-
-/* A block finds what blocks before it have left, and a wait for the wrong value would go unseen. So
- * its first load returns the value before the last change, unless that change happens before the
- * load. */
-const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, int flags)
-{
-    struct change *c = &changes[at / 4 % CHANGES];
-    if (!(c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
-          c->shown != order.block_start && bytes == c->bytes &&
-          !order_released(shadow[at / 4].write, thread))) {
-        order_strong(thread, at, READ, flags);
-        return p;
-    }
-    c->shown = order.block_start;
-    order_found_early(thread, at, c->node, flags);
-    return &c->before;
-}
-
-void cpu_trace_fence(enum cpu_scope scope)
-{
-    if (cpu_worker && cpu_worker->running)
-        trace_fence(cpu_worker, scope);
-}
-
 /* --- Blocks that are set aside ---------------------------------------------------------------- */
 
 struct order_kept {
@@ -290,7 +244,7 @@ struct order_kept *order_take(void)
     struct order_kept *kept = need_memory(malloc(sizeof *kept), "what check knows");
     order.apart = 1;
     kept->order = order;
-    kept->rounds = rounds;
+    kept->rounds = order.rounds;
     kept->grid_waited = grid_waited;
     memcpy(kept->joined, joined, sizeof joined);
     memcpy(kept->statement, statement, sizeof statement);
@@ -302,7 +256,7 @@ struct order_kept *order_take(void)
 
 int order_give(struct order_kept *kept)
 {
-    const int same = kept->rounds == rounds;
+    const int same = kept->rounds == order.rounds;
     order_tick();
     order.block = kept->order.block;
     order.block_start = same ? kept->order.block_start : order.launch_start;

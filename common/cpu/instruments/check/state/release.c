@@ -8,18 +8,18 @@
  *
  * Within a block each place has a vector clock of what was released there (struct held), which an
  * acquire merges into that of its thread. Between blocks nothing is merged, as a grid has too many
- * threads. A release is a node, which says what it covers of its own block. The nodes of a place are
- * a chain, to which atomics add and which any other write ends. An acquire notes the last node that
- * it has found. Whether a thread knows of an access is asked only where another block's access meets
- * it: some node has to cover the access, and the thread to know an acquire of it, of its own block
- * or by way of others. */
+ * threads. A release is a node, which says what it covers of its own block. The nodes of a place
+ * are a chain, to which atomics add and which any other write ends. An acquire notes the last node
+ * that it has found. Whether a thread knows of an access is asked only where another block's access
+ * meets it: some node has to cover the access, and the thread to know an acquire of it, of its own
+ * block or by way of others. */
 #include "instruments/check/state/check.h"
 
 enum { ANY, DEVICE, SCOPES }; /* ANY: of any scope, which is enough within a block */
 
-/* What a thread's fence covers: what it did itself before `when`; all of the block before `barrier`;
- * the lanes of its warp before `warp`; and known[], if there is one. when is 0: no fence. shared: it
- * is of `vectors`, and others use it too. */
+/* What a thread's fence covers: what it did itself before `when`; all of the block before
+ * `barrier`; the lanes of its warp before `warp`; and known[], if there is one. when is 0: no
+ * fence. shared: it is of `vectors`, and others use it too. */
 struct fence {
     uint32_t when, barrier, warp, *known;
     int shared;
@@ -33,7 +33,7 @@ enum { SEEN = 4 };
 struct fences {
     struct fence last[SCOPES], before[SCOPES]; /* before: the last one before the block's barrier */
     struct vector_clock *pending;              /* of the own block's releases, or NULL */
-    int unused; /* no strong write has come behind the last fence */
+    int unused;                                /* no strong write has come behind the last fence */
     struct seen seen[SEEN], behind[SEEN]; /* since the last fence, and before that: the last ones */
     unsigned n_seen, n_behind;
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
@@ -44,15 +44,15 @@ struct held {
     uintptr_t at; /* of its shadow cell; 0: none */
     int chain;    /* when the clock was made: another one means that the place was overwritten */
     struct vector_clock *clock;
-    int node;                               /* the block's last in the place's chain, or -1 */
-    int thread;                             /* that released last, */
-    uint32_t fences, barrier, warp;         /* and what it knew */
-    uint32_t latest;                        /* all that the clock knows is from before this */
+    int node;                       /* the block's last in the place's chain, or -1 */
+    int thread;                     /* that released last, */
+    uint32_t fences, barrier, warp; /* and what it knew */
+    uint32_t latest;                /* all that the clock knows is from before this */
 };
 static struct releases {
     struct fences of[MAX_THREADS];
     uint32_t fences, latest; /* how many there were, and the time of the last one */
-    int fencers;     /* the thread that made them all; -1: several */
+    int fencers;             /* the thread that made them all; -1: several */
     /* What all fences cover together, where a barrier has come behind them: made when there were so
      * many. */
     struct fence all[SCOPES];
@@ -95,6 +95,8 @@ static struct spot {
 static int n_spots, used_spots;
 
 /* --- Tables ----------------------------------------------------------------------------------- */
+
+static uint32_t rounds; /* order.rounds, when all this began */
 
 static unsigned hash_of(uintptr_t at)
 {
@@ -216,6 +218,7 @@ void release_block(void)
 
 void release_launch(void)
 {
+    rounds = order.rounds;
     for (int i = 0; i < n_nodes; i++)
         drop(&nodes[i].covers);
     for (int i = 0; i < n_vectors; i++)
@@ -227,6 +230,13 @@ void release_launch(void)
     used_spots = 0;
     order.synced = 0;
     order.record = -1;
+}
+
+/* Time has begun anew, and no release is known any more. */
+static void begin_anew(void)
+{
+    release_block();
+    release_launch();
 }
 
 /* --- What is covered -------------------------------------------------------------------------- */
@@ -257,7 +267,8 @@ static struct fence fence_now(int thread)
     const int warp = thread / WARP;
     struct fence f = {order.now, order.barrier_end, order.sees[warp][warp], NULL, 0};
     if (order.named || order.lane_sees[warp] || order.clock[thread]) {
-        f.known = need_memory(calloc((size_t)cpu_worker->size, sizeof *f.known), "what check knows");
+        f.known =
+            need_memory(calloc((size_t)cpu_worker->size, sizeof *f.known), "what check knows");
         clock_known(f.known, thread);
     }
     return f;
@@ -453,12 +464,8 @@ static void take_in(int thread, int node)
         if (acquires[i].node == node && acquires[i].thread == thread)
             return;
     acquires = grown(acquires, n_acquires, sizeof *acquires);
-    acquires[n_acquires] = (struct acquire){node,
-                                            record,
-                                            thread,
-                                            chains[chain].acquire,
-                                            records[record].acquire,
-                                            order.now};
+    acquires[n_acquires] = (struct acquire){
+        node, record, thread, chains[chain].acquire, records[record].acquire, order.now};
     records[record].acquire = chains[chain].acquire = n_acquires++;
 }
 
@@ -512,7 +519,7 @@ int order_has_read(int thread, uintptr_t at, shadow_entry e)
     return 0;
 }
 
-int order_chain(uintptr_t at)
+static int chain_of(uintptr_t at)
 {
     const struct spot *p = at < ARENA_AT ? spot_at(at, 0) : NULL;
     return p ? p->node : -1;
@@ -522,8 +529,10 @@ int order_strong(int thread, uintptr_t at, enum kind kind, int flags)
 {
     if (!order.synced && !(flags & (TRACE_ACQUIRE | TRACE_RELEASE)))
         return 0;
-    order.synced = 1;
     order_ticks(4);
+    if (rounds != order.rounds)
+        begin_anew();
+    order.synced = 1;
     if (kind != READ && mine)
         mine->of[thread].unused = 0;
     if (kind != WRITE) {
@@ -533,13 +542,46 @@ int order_strong(int thread, uintptr_t at, enum kind kind, int flags)
         f->seen[f->n_seen++ % SEEN] = (struct seen){at, order.now};
     }
     if (kind != WRITE)
-        found(thread, at, order_chain(at), 1, flags);
+        found(thread, at, chain_of(at), 1, flags);
     return kind != READ && release(thread, at, kind == ATOMIC, flags);
 }
 
-void order_found_early(int thread, uintptr_t at, int node, int flags)
+/* Of variables that blocks may wait for, changed by a release: what the last change found. */
+enum { CHANGES = 4096 };
+static struct change {
+    uintptr_t p;
+    uint64_t before;
+    unsigned bytes;
+    int node;             /* what was released there before */
+    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
+} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
+
+void order_atomic(int thread, uintptr_t at, const void *p, unsigned bytes, enum kind kind,
+                  int flags)
 {
-    found(thread, at, node, 0, flags);
+    const int node = order.synced ? chain_of(at) : -1;
+    if (!order_strong(thread, at, kind, flags) || bytes > sizeof changes->before)
+        return;
+    struct change *c = &changes[at / 4 % CHANGES];
+    *c = (struct change){.p = at, .bytes = bytes, .node = node, .when = order.now};
+    memcpy(&c->before, p, bytes);
+}
+
+/* A block finds what blocks before it have left, and a wait for the wrong value would go unseen. So
+ * its first load returns the value before the last change, unless that change happens before the
+ * load. */
+const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, int flags)
+{
+    struct change *c = &changes[at / 4 % CHANGES];
+    if (!(c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
+          c->shown != order.block_start && bytes == c->bytes &&
+          !order_released(shadow[at / 4].write, thread))) {
+        order_strong(thread, at, READ, flags);
+        return p;
+    }
+    c->shown = order.block_start;
+    found(thread, at, c->node, 0, flags);
+    return &c->before;
 }
 
 void order_overwritten(uintptr_t at)
@@ -552,12 +594,12 @@ void order_overwritten(uintptr_t at)
         forget(h);
 }
 
-void trace_fence(struct worker *w, enum cpu_scope scope)
+void order_fence(int thread, enum cpu_scope scope)
 {
-    const int thread = (int)w->now;
     order_ticks(4);
+    if (rounds != order.rounds)
+        begin_anew();
     struct fences *f = &of_block()->of[thread];
-    races_fenced(thread);
     order.synced = 1;
     order_tick();
     if (f->pending) {
@@ -595,7 +637,7 @@ void trace_fence(struct worker *w, enum cpu_scope scope)
 
 int order_observed(shadow_entry e, int me)
 {
-    const struct fences *f = mine ? &mine->of[me] : NULL;
+    const struct fences *f = mine && rounds == order.rounds ? &mine->of[me] : NULL;
     if (!f)
         return 0;
     if (is_own(e) && f->pending && when_of(e) < f->pending->known[thread_of(e)])
@@ -614,14 +656,15 @@ int order_observed(shadow_entry e, int me)
 static int is_taken_in(int node, int me)
 {
     for (int i = chains[nodes[node].chain].acquire; i >= 0; i = acquires[i].of_chain)
-        if (acquires[i].record == order.record && nodes[acquires[i].node].index >= nodes[node].index &&
+        if (acquires[i].record == order.record &&
+            nodes[acquires[i].node].index >= nodes[node].index &&
             knows(me, acquires[i].thread, acquires[i].when))
             return 1;
     return 0;
 }
 
-/* Marks all nodes that `me` knows: those whose acquire it knows, and in turn those whose acquire one
- * of them covers. */
+/* Marks all nodes that `me` knows: those whose acquire it knows, and in turn those whose acquire
+ * one of them covers. */
 static unsigned mark_known(int me)
 {
     static unsigned mark;
