@@ -30,6 +30,7 @@ void trace_launch(struct launch *l)
     order_launch(l->kernel);
     release_launch();
     strong_launch();
+    order.marked = 0;
     streams_launch();
     events_launch();
 }

@@ -375,7 +375,6 @@ void strong_launch(void)
     if (used)
         memset(cells, 0, n_cells * sizeof *cells);
     used = 0;
-    order.marked = 0;
 }
 
 /* The access is in the shadow memory already. */
@@ -384,7 +383,6 @@ void strong_note(int64_t at, shadow_entry e, int what)
     const struct shadow_cell *c = &shadow[at / 4];
     struct cell *cell = cell_at(at, 1);
     int i = 0;
-    order.marked = 1;
     for (int k = 0; k < 3; k++) {
         const shadow_entry known = cell->entry[k];
         if (!known || known == e ||
