@@ -663,10 +663,10 @@ RUN_LOCKED(lock_of_a_block);
 template <bool fault>
 __global__ void atomics_of_a_block(int *, int *sum)
 {
-    if (fault)                                // fault here: atomics_of_a_block
+    if (fault && blockIdx.x == 0)             // fault here: atomics_of_a_block
         atomicAdd_block(sum, blockIdx.x + 1); // seen here: atomics_of_a_block
     else
-        atomicAdd(sum, blockIdx.x + 1);
+        atomicAdd(sum, blockIdx.x + 1); // seen here: atomics_of_a_block
 }
 
 RUN_LOCKED(atomics_of_a_block);

@@ -152,6 +152,7 @@ struct worker {
     struct looks looks;
     uint64_t random;
     int paused; /* the block has paused, at its first barrier: pause_once */
+    int apart;  /* whole warps of the block have met at barriers in two places */
     uint3 shape;
     struct warp warps[MAX_WARPS];
     struct barrier barriers[MAX_BARRIERS];

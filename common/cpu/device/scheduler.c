@@ -258,10 +258,15 @@ void block_open_barrier(struct worker *w, struct barrier *b)
         w->rest = AT_GRID; /* until all blocks are: is_grid_open */
         return;
     }
+    /* Warps that meet in two places, and then come to different numbers of barriers. */
+    if (b == w->barriers && w->live < w->size && w->apart)
+        fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
     if (b == w->barriers && w->live < w->size)
         TRACE_CHECK(fewer(w));
-    if (b->apart)
+    if (b->apart) {
         TRACE_CHECK(apart(w, b->first));
+        w->apart = 1;
+    }
     TRACE(barrier(w, (int)(b - w->barriers)));
     release(w, b);
 }
@@ -346,7 +351,7 @@ static void begin_block(struct worker *w, uint64_t place)
     w->random |= w->random == 0;
     w->blocks_begun++;
     swap_last_error(cudaSuccess); /* errors of other blocks are not this block's */
-    w->paused = 0;
+    w->paused = w->apart = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;

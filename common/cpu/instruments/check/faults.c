@@ -230,11 +230,15 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
     return NO_RULE;
 }
 
+static int before_apart; /* how many findings there were when warps first met in two places */
+
 void trace_fault(struct worker *w, enum fault kind, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
     const enum rule rule = rule_of(w, kind);
     races_end();
+    if (w->apart && rule == DIVERGENCE)
+        findings_cut(before_apart); /* they come of barriers that were taken for others */
     memory_broken();
     pending_broken();
     proxy_broken();
@@ -326,6 +330,8 @@ void trace_fewer(struct worker *w)
 
 void trace_apart(struct worker *w, int first)
 {
+    if (!w->apart)
+        before_apart = findings_count();
     const struct thread *a = &w->threads[first], *b = a;
     for (int i = 0; i < w->size && b->line == a->line && strcmp(b->file, a->file) == 0; i++)
         if (w->barriers[0].waiting[i / WARP] >> i % WARP & 1)

@@ -55,6 +55,9 @@ void finding_waited(int finding, uint32_t wait, int left, const struct object *s
 void finding_written_later(uint32_t read, uintptr_t p, unsigned bytes, const struct side *writer);
 /* "thread (1,0,0)": the number i of a grid or block of that shape. */
 void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n);
+/* How many there are; forgets those behind the first n. */
+int findings_count(void);
+void findings_cut(int n);
 /* Those of this process: forgets them; sends its races to another one; takes in what a copy of it
  * has sent, as found in a second order. */
 void findings_drop(void);

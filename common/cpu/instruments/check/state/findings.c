@@ -401,6 +401,16 @@ int findings_print(FILE *out)
 
 /* --- From one process to another -------------------------------------------------------------- */
 
+int findings_count(void)
+{
+    return n_findings;
+}
+
+void findings_cut(int n)
+{
+    n_findings = n < n_findings ? n : n_findings;
+}
+
 void findings_drop(void)
 {
     n_findings = 0;
