@@ -142,6 +142,7 @@ void cpu_yield(void)
 void cpu_sleep(const char *file, int line)
 {
     struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
+    w->threads[w->now].polls = 0; /* the loop sleeps by itself */
     w->slept = 1;
     yield(w);
 }
