@@ -114,15 +114,17 @@ static void count_sleep(struct worker *w)
     if (mine < atomic_load(&w->most_sleeps) || mine % OFTEN)
         return;
     const struct launch *l = w->launch;
+    const int can_rest = TRACE_CHECK_OR(can_rest(w), 1); /* or the blocks beside it never run */
     for (struct worker *o = atomic_load(&l->workers); o; o = o->peer) {
+        if (o->home == w->home && !can_rest)
+            continue;
         unsigned sleeps = atomic_load(&o->sleeps);
         if (sleeps != GONE &&
             (sleeps < atomic_load(&o->most_sleeps) ||
              (o->home != w->home && atomic_load(&o->home->slept_at) + RECENT < now)))
             return;
     }
-    if (atomic_load(&l->next) >= l->run || w->home->resting >= MOST_RESTING ||
-        !TRACE_CHECK_OR(can_rest(w), 1))
+    if (atomic_load(&l->next) >= l->run || w->home->resting >= MOST_RESTING || !can_rest)
         fault_stuck(w, FAULT_WAIT, "waits in vain");
 }
 
@@ -140,15 +142,16 @@ static void wake_yielded(struct worker *w)
 }
 
 /* Whether the block, all of whose threads sleep, lets others of its OS thread run: after some
- * rounds in vain, as its own threads may wake each other. */
+ * rounds in vain, as its own threads may wake each other, and after more of them if it has waited
+ * for long, as a turn costs time as well. */
 static int lets_others_run(struct worker *w)
 {
-    enum { ROUNDS = 16 };
+    enum { LONG = 1024, ROUNDS = 16, MORE = 128 };
     if (CPU_TRACE != 2 && w->launch->kernel->together)
         return 1;
-    return w->slept &&
-           atomic_load_explicit(&w->sleeps, memory_order_relaxed) % ROUNDS == ROUNDS - 1 &&
-           others_can_run(w) && TRACE_CHECK_OR(can_rest(w), 1);
+    const unsigned sleeps = atomic_load_explicit(&w->sleeps, memory_order_relaxed);
+    return w->slept && (sleeps + 1) % (sleeps < LONG ? ROUNDS : MORE) == 0 && others_can_run(w) &&
+           TRACE_CHECK_OR(can_rest(w), 1);
 }
 
 /* The thread to run next, or -1 if none can run. */
