@@ -439,4 +439,4 @@ extern struct look {
     unsigned bytes;
     int is_shared;
 } looks[MAX_THREADS];
-void races_end(void);          /* reports the races that were deferred */
+void races_end(void); /* reports the races that were deferred */
