@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # cudacc --check finds every planted fault of check/ and async-faults/, names its line, and says nothing of the fixed versions.
-# The examples of common/cpu/instruments/README.md print what stands there.
+# The examples of common/cpu/instruments/README.md and MEMORY-MODEL.md print what stands there.
 # Reads: common/cuda common/harness tests/check tests/async-faults tests/cpu plots/data
 use strict;
 use warnings;
@@ -565,6 +565,28 @@ for (@examples) {
     %r = run("cd $dir && ./examples '$name'", CUDACPU_LEAKS => undef, CUDACPU_SUMS => 1, CUDACPU_UNREAD => $name eq "never read");
     is("$r{code}: " . $r{err} =~ s/^(?:check: |kernel ).*\n//mgr, $printed, "the example of: $name");
 }
+
+# --- The examples of the memory model's page -----------------------------------------------------
+my $model = slurp("$root/common/cpu/instruments/MEMORY-MODEL.md");
+($source, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
+while ($model =~ /^### ([^\n]*)\n(.*?)(?=^##|\z)/msg) {
+    my ($name, $text) = ($1, $2);
+    my ($code) = $text =~ /^```cuda\n(.*?)^```$/ms;
+    my ($printed) = $text =~ /^```text\n(.*?)^```$/ms;
+    my ($file, $function) = ($name =~ tr/ /-/r, "model_" . $name =~ tr/ /_/r);
+    $source .= "#line 1 \"$file.cu\"\n" . $code =~ s/\n\n/\nstatic void $function() {\n/r . "}\n";
+    $calls .= "    if (strcmp(v[1], \"$name\") == 0) $function();\n";
+    push @examples, [$name, "1: $printed"];
+}
+spew("$dir/model.cu", "${source}int main(int, char **v)\n{\n$calls}\n");
+%r = run("cd $dir && $cudacc -w model.cu -o model");
+is("$r{code} $r{err}", "0 ", "the examples of MEMORY-MODEL.md compile");
+for (@examples) {
+    my ($name, $printed) = @$_;
+    %r = run("cd $dir && ./model '$name'");
+    is("$r{code}: " . $r{err} =~ s/^(?:check: |kernel ).*\n//mgr, $printed, "MEMORY-MODEL.md: the example of: $name");
+}
+
 my ($counters) = slurp("$root/common/cpu/include/cpu/trace.h") =~ /(#define CPU_COUNTER_LIST.*?)#define/s;
 my ($rows) = $page =~ /^\| counter \| meaning \|\n(.*?)\n\n/ms;
 is(join(" ", sort map { /`(\w+)`/g } map { (split /\|/)[1] } split /\n/, $rows), join(" ", sort $counters =~ /"(\w+)"/g),

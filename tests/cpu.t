@@ -27,7 +27,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     # Reports: one line that names kernel, block, threads and places; then the launch has failed.
     my $at = 'diverge\.cu';
     my @reports = (
-        qr/^kernel two_places \(launched at $at:59\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
+        qr/^kernel two_places \(launched at $at:59\), block \([01],0,0\): barrier divergence: threads 0-15, 32-47, 64-79 wait at __syncthreads \($at:10\); threads 16-31, 48-63, 80-95 wait at __syncthreads \($at:12\)$/m,
         qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at ldmatrix.sync.aligned.m8n8.x1.shared.b16 of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
         qr/^kernel lanes_elsewhere .*: threads 0-15, 32-47 wait at __syncwarp of mask 0xffffffff \($at:23\); threads 16-31, 48-63 wait at __syncthreads \($at:25\)$/m,
         qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,

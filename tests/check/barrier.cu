@@ -41,7 +41,7 @@ __global__ void trips_differ(const int *x, int *y, int n)
         tile[t] = i < n ? x[i] : 0;
         __syncthreads(); // seen here: trips_differ
         sum += tile[63 - t];
-        __syncthreads();
+        __syncthreads(); // seen here: trips_differ
     }
     tile[t] = sum;
     __syncthreads(); // seen here: trips_differ

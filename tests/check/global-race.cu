@@ -122,7 +122,7 @@ __global__ void flag_read_plainly(int *value, int *flag, int *y)
     }
     int seen = 0;
     for (int k = 0; k < 1000 && !seen; k++)
-        seen = fault ? *(volatile int *)flag : atomicAdd(flag, 0); // fault here: flag_read_plainly
+        seen = fault ? *flag : atomicAdd(flag, 0); // fault here: flag_read_plainly
     __threadfence();
     *y = seen ? *value : 42;
 }
@@ -599,6 +599,226 @@ static bool run_grid_not_waited_for()
     return came_out<fault>(y.p, std::vector<int>(4, 1 + 2 + 3 + 4));
 }
 
+/* A lock of blocks. The fences make what is done under it visible to whoever takes it next. */
+enum which { NO_FENCE, FENCE_OF_BLOCK, FENCE_OF_DEVICE };
+
+template <which fence>
+static __device__ void make_fence()
+{
+    if (fence == FENCE_OF_BLOCK)
+        __threadfence_block();
+    if (fence == FENCE_OF_DEVICE)
+        __threadfence();
+}
+
+template <bool fault>
+__global__ void lock_without_fence(int *lock, int *sum)
+{
+    const which fence = fault ? NO_FENCE : FENCE_OF_DEVICE; // fault here: lock_without_fence
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<FENCE_OF_DEVICE>();
+    *sum += blockIdx.x + 1; // seen here: lock_without_fence
+    make_fence<fence>();
+    atomicExch(lock, 0);
+}
+
+template <bool fault>
+__global__ void lock_taken_early(int *lock, int *sum)
+{
+    const which fence = fault ? NO_FENCE : FENCE_OF_DEVICE; // fault here: lock_taken_early
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<fence>();
+    *sum += blockIdx.x + 1; // seen here: lock_taken_early
+    make_fence<FENCE_OF_DEVICE>();
+    atomicExch(lock, 0);
+}
+
+template <bool fault>
+__global__ void lock_of_a_block(int *lock, int *sum)
+{
+    const which fence = fault ? FENCE_OF_BLOCK : FENCE_OF_DEVICE; // fault here: lock_of_a_block
+    while (atomicCAS(lock, 0, 1) != 0)
+        ;
+    make_fence<fence>();
+    *sum += blockIdx.x + 1; // seen here: lock_of_a_block
+    make_fence<FENCE_OF_DEVICE>();
+    atomicExch(lock, 0);
+}
+
+#define RUN_LOCKED(name)                                                                           \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        array<int> lock(std::vector<int>(1)), sum(std::vector<int>(1));                            \
+        name<fault><<<4, 1>>>(lock, sum);                                                          \
+        return came_out<fault>(sum.p, std::vector<int>(1, 1 + 2 + 3 + 4));                         \
+    }
+RUN_LOCKED(lock_without_fence);
+RUN_LOCKED(lock_taken_early);
+RUN_LOCKED(lock_of_a_block);
+
+/* Two blocks add with an atomic of which each says that only its own block takes part. */
+template <bool fault>
+__global__ void atomics_of_a_block(int *, int *sum)
+{
+    if (fault && blockIdx.x == 0)             // fault here: atomics_of_a_block
+        atomicAdd_block(sum, blockIdx.x + 1); // seen here: atomics_of_a_block
+    else
+        atomicAdd(sum, blockIdx.x + 1); // seen here: atomics_of_a_block
+}
+
+RUN_LOCKED(atomics_of_a_block);
+
+/* The low half of a counter of 64 bits is raised by an atomic of 32. */
+template <bool fault>
+__global__ void half_of_a_counter(const int *x, unsigned long long *count)
+{
+    unsigned *low = reinterpret_cast<unsigned *>(count);
+    if (fault && blockIdx.x == 0)       // fault here: half_of_a_counter
+        atomicAdd(low, (unsigned)x[0]); // seen here: half_of_a_counter
+    else
+        atomicAdd(count, (unsigned long long)x[blockIdx.x]); // seen here: half_of_a_counter
+}
+
+template <bool fault>
+static bool run_half_of_a_counter()
+{
+    array<int> x(numbers(4));
+    array<unsigned long long> count(std::vector<unsigned long long>(1));
+    half_of_a_counter<fault><<<4, 1>>>(x, count);
+    return came_out<fault>(count.p, std::vector<unsigned long long>(1, 1 + 2 + 3 + 4));
+}
+
+/* Block 0 sends a value, and the last block waits for its flag: a volatile one. */
+template <bool fault>
+__global__ void message_not_fenced(const int *x, int *box, volatile int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: message_not_fenced
+        if (!fault)  // fault here: message_not_fenced
+            __threadfence();
+        *flag = 1;
+    } else {
+        while (*flag == 0)
+            ;
+        __threadfence();
+        *y = *box; // seen here: message_not_fenced
+    }
+}
+
+template <bool fault>
+__global__ void message_not_acquired(const int *x, int *box, volatile int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: message_not_acquired
+        __threadfence();
+        *flag = 1;
+    } else {
+        while (*flag == 0)
+            ;
+        if (!fault) // fault here: message_not_acquired
+            __threadfence();
+        *y = *box; // seen here: message_not_acquired
+    }
+}
+
+template <bool fault>
+__global__ void message_of_a_block(const int *x, int *box, volatile int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0];                                            // seen here: message_of_a_block
+        make_fence<fault ? FENCE_OF_BLOCK : FENCE_OF_DEVICE>(); // fault here: message_of_a_block
+        *flag = 1;
+    } else {
+        while (*flag == 0)
+            ;
+        __threadfence();
+        *y = *box; // seen here: message_of_a_block
+    }
+}
+
+/* A second block raises the flag once more, and only then the third one looks at it. An atomic adds
+ * to what is released there, a store ends it. */
+template <bool fault>
+__global__ void flag_overwritten(const int *x, int *box, int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: flag_overwritten
+        __threadfence();
+        atomicExch(flag, 1);
+    } else if (blockIdx.x == 1) {
+        while (atomicAdd(flag, 0) == 0)
+            ;
+        if (fault) // fault here: flag_overwritten
+            asm volatile("st.relaxed.gpu.global.b32 [%0], 2;" ::"l"(flag) : "memory");
+        else
+            atomicAdd(flag, 1);
+        *(volatile int *)(flag + 1) = 1;
+    } else {
+        while (*(volatile int *)(flag + 1) == 0)
+            ;
+        while (atomicAdd(flag, 0) != 2)
+            ;
+        __threadfence();
+        *y = *box; // seen here: flag_overwritten
+    }
+}
+
+/* The value itself is volatile, which does not order it. */
+template <bool fault>
+__global__ void message_all_volatile(const int *x, volatile int *box, volatile int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: message_all_volatile
+        if (!fault)  // fault here: message_all_volatile
+            __threadfence();
+        *flag = 1;
+    } else {
+        while (*flag == 0)
+            ;
+        __threadfence();
+        *y = *box; // seen here: message_all_volatile
+    }
+}
+
+/* A third block passes it on, with a flag of its own. */
+template <bool fault>
+__global__ void message_by_a_third(const int *x, int *box, volatile int *flags, int *y)
+{
+    if (blockIdx.x == 0) {
+        *box = x[0]; // seen here: message_by_a_third
+        __threadfence();
+        flags[0] = 1;
+    } else if (blockIdx.x == 1) {
+        while (flags[0] == 0)
+            ;
+        make_fence<fault ? FENCE_OF_BLOCK : FENCE_OF_DEVICE>(); // fault here: message_by_a_third
+        flags[1] = 1;
+    } else {
+        while (flags[1] == 0)
+            ;
+        __threadfence();
+        *y = *box; // seen here: message_by_a_third
+    }
+}
+
+#define RUN_SENT(name, blocks)                                                                     \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        array<int> x(numbers(1)), box(std::vector<int>(1)), flags(std::vector<int>(2)), y(1);      \
+        name<fault><<<blocks, 1>>>(x, box, flags, y);                                              \
+        return came_out<fault>(y.p, std::vector<int>(1, 1));                                       \
+    }
+RUN_SENT(message_not_fenced, 2);
+RUN_SENT(message_not_acquired, 2);
+RUN_SENT(message_all_volatile, 2);
+RUN_SENT(message_of_a_block, 2);
+RUN_SENT(flag_overwritten, 3);
+RUN_SENT(message_by_a_third, 3);
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -626,6 +846,17 @@ int main(int argc, char **argv)
         SUBTLE(dq_counted_too_early, "a block counts as done while a warp of it still adds"),
         SUBTLE(grid_not_waited_for,
                "a block writes what others read since the grid's last barrier"),
+        PLAIN(lock_without_fence, "a lock of blocks is freed without a fence before"),
+        SUBTLE(lock_taken_early, "a lock of blocks is taken without a fence behind"),
+        SUBTLE(lock_of_a_block, "the fence behind the taking of a lock of blocks is of the block"),
+        SUBTLE(atomics_of_a_block, "blocks add to one variable by atomicAdd_block"),
+        SUBTLE(half_of_a_counter, "an atomic of 32 bits adds to a counter of 64"),
+        PLAIN(message_not_fenced, "a flag is set without a fence behind the message"),
+        SUBTLE(message_not_acquired, "a message is read without a fence behind the flag"),
+        SUBTLE(message_all_volatile, "a volatile message, and no fence before its flag"),
+        SUBTLE(message_of_a_block, "the fence of a message to another block is of the block"),
+        SUBTLE(flag_overwritten, "a relaxed store ends what was released at a flag"),
+        SUBTLE(message_by_a_third, "the block that passes a message on has a fence of its block"),
     };
     return suite("global race", list, argc, argv);
 }

@@ -607,6 +607,117 @@ __global__ void tile_not_waited_for(const int *x, int *y)
 
 RUN(tile_not_waited_for, 1, 64, numbers(64), each(64, [&](int i) { return in[i ^ 7]; }));
 
+/* Within a block, by fences and atomics: warps take a lock in turn. */
+template <bool fault>
+__global__ void lock_of_warps(const int *x, int *y)
+{
+    __shared__ int lock, sum;
+    if (threadIdx.x == 0)
+        lock = sum = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        while (atomicCAS(&lock, 0, 1) != 0)
+            ;
+        __threadfence_block();
+        sum += x[threadIdx.x / 32]; // seen here: lock_of_warps
+        if (!fault)                 // fault here: lock_of_warps
+            __threadfence_block();
+        atomicExch(&lock, 0);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = sum;
+}
+
+RUN(lock_of_warps, 1, 128, numbers(4), std::vector<int>(1, 1 + 2 + 3 + 4));
+
+/* The warp that arrives last adds what all warps have left. */
+template <bool fault>
+__global__ void last_warp(const int *x, int *y)
+{
+    __shared__ int part[4];
+    __shared__ unsigned count;
+    const int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 != 0)
+        return;
+    part[warp] = x[warp]; // seen here: last_warp
+    if (!fault)           // fault here: last_warp
+        __threadfence_block();
+    if (atomicAdd(&count, 1u) != 3)
+        return;
+    __threadfence_block();
+    y[0] = part[0] + part[1] + part[2] + part[3]; // seen here: last_warp
+}
+
+RUN(last_warp, 1, 128, numbers(4), std::vector<int>(1, 1 + 2 + 3 + 4));
+
+static __device__ int load_flag(const int *p, bool acquires)
+{
+    int v;
+    if (acquires)
+        asm volatile("ld.acquire.cta.shared.b32 %0, [%1];"
+                     : "=r"(v)
+                     : "r"(shared_address(p))
+                     : "memory");
+    else
+        asm volatile("ld.relaxed.cta.shared.b32 %0, [%1];"
+                     : "=r"(v)
+                     : "r"(shared_address(p))
+                     : "memory");
+    return v;
+}
+
+/* A warp hands a row to the next one: st.release and ld.acquire. */
+template <bool fault>
+__global__ void row_not_acquired(const int *x, int *y)
+{
+    __shared__ int row[32], flag;
+    const int t = threadIdx.x;
+    if (t == 0)
+        flag = 0;
+    __syncthreads();
+    if (t < 32) {
+        row[t] = x[t]; // seen here: row_not_acquired
+        __syncwarp();
+        if (t == 0)
+            asm volatile("st.release.cta.shared.b32 [%0], 1;" ::"r"(shared_address(&flag))
+                         : "memory");
+        return;
+    }
+    while (load_flag(&flag, !fault) == 0) // fault here: row_not_acquired
+        ;
+    y[t - 32] = row[63 - t]; // seen here: row_not_acquired
+}
+
+RUN(row_not_acquired, 1, 64, numbers(32), each(32, [&](int i) { return in[31 - i]; }));
+
+/* Lanes of one warp, each of which waits for the lane before it. */
+template <bool fault>
+__global__ void lane_after_lane(const int *x, int *y)
+{
+    __shared__ int sum;
+    __shared__ volatile int turn;
+    const int t = threadIdx.x;
+    if (t == 0)
+        sum = turn = 0;
+    __syncwarp();
+    while (turn != t)
+        ;
+    __threadfence_block();
+    sum += x[t]; // seen here: lane_after_lane
+    if (!fault)  // fault here: lane_after_lane
+        __threadfence_block();
+    turn = t + 1;
+    __syncwarp();
+    if (t == 0)
+        y[0] = sum;
+}
+
+RUN(lane_after_lane, 1, 8, numbers(8), std::vector<int>(1, 29));
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -636,6 +747,10 @@ int main(int argc, char **argv)
         SUBTLE(rows_of_lanes, "ldmatrix reads rows that other lanes have just stored"),
         SUBTLE(arrived_and_went_on, "a warp writes again after it arrived where others wait"),
         SUBTLE(tile_not_waited_for, "lanes of a tile exchange without tile.sync"),
+        PLAIN(lock_of_warps, "a lock of warps is freed without a fence before"),
+        SUBTLE(last_warp, "the last warp adds partial sums that no fence has released"),
+        SUBTLE(row_not_acquired, "a flag is waited for by a relaxed load without a fence"),
+        SUBTLE(lane_after_lane, "lanes take turns, and the turn is passed on without a fence"),
     };
     return suite("shared race", list, argc, argv);
 }

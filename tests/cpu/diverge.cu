@@ -6,7 +6,7 @@ const unsigned FULL = 0xffffffffu;
 
 __global__ void two_places()
 {
-    if (threadIdx.x < 32)
+    if (threadIdx.x % 32 < 16)
         __syncthreads(); // line 10
     else
         __syncthreads(); // line 12

@@ -21,4 +21,5 @@ int main()
     add<<<2, 64>>>(d, d + 1);
     cudaMemcpy(&h, d + 1, 4, cudaMemcpyDeviceToHost);
     printf("%d (128) %s\n", h, cudaGetErrorString(cudaGetLastError()));
+    cudaFree(d);
 }

@@ -90,8 +90,7 @@ void choose_order(struct launch *l)
     l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
     if (!order || !*order || strcmp(order, "forward") == 0) {
         l->order = ORDER_FORWARD;
-        /* A block that waits for one with a lower number, without knowing that it has begun,
-         * then waits in vain. */
+        /* A block that waits for one with a lower number then has to be set aside. */
         l->last_first = CPU_TRACE == 2 && (!order || !*order);
     } else if (strcmp(order, "reverse") == 0) {
         l->order = ORDER_REVERSE;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #ifdef CPU_PORTABLE
 #include <ucontext.h>
@@ -31,6 +32,15 @@ char *fiber_area(int count)
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* A guard takes two of the mappings that a process has, and Linux gives it 65530. Later stacks have
+ * none. */
+static int has_guard(void)
+{
+    enum { GUARDS = 24000 };
+    static atomic_int guards;
+    return atomic_fetch_add_explicit(&guards, 1, memory_order_relaxed) < GUARDS;
+}
+
 int fiber_is_guard(const char *area, int count, const void *address)
 {
     size_t offset = (size_t)((uintptr_t)address - (uintptr_t)area);
@@ -42,8 +52,8 @@ int fiber_is_guard(const char *area, int count, const void *address)
 void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
 {
     char *low = area + (size_t)i * FIBER_STACK;
-    if (!f->base)
-        mprotect(low, FIBER_GUARD, PROT_NONE); /* a machine short of mappings runs without guards */
+    if (!f->base && has_guard())
+        mprotect(low, FIBER_GUARD, PROT_NONE);
     f->base = low + FIBER_GUARD;
     f->size = (size_t)(fiber_top(area, i) - (char *)f->base);
     f->body = body;
@@ -80,8 +90,8 @@ enum { SAVED = 20, ENTRY = 11 };
 void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
 {
     char *low = area + (size_t)i * FIBER_STACK;
-    if (!f->stack)
-        mprotect(low, FIBER_GUARD, PROT_NONE); /* a machine short of mappings runs without guards */
+    if (!f->stack && has_guard())
+        mprotect(low, FIBER_GUARD, PROT_NONE);
     void **top = (void **)fiber_top(area, i) - SAVED;
     memset(top, 0, SAVED * sizeof *top);
     top[ENTRY] = (void *)(uintptr_t)body;

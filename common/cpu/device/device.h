@@ -33,7 +33,7 @@ enum {
 
 enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
 
-/* A launch while it runs. Workers take block numbers from `next` until it reaches `blocks`. */
+/* A launch while it runs. Workers take blocks until `next` reaches `run`. */
 struct launch {
     const struct cpu_kernel *kernel;
     uint64_t id;          /* counts launches from 1 */
@@ -42,10 +42,11 @@ struct launch {
     size_t static_before; /* bytes of static variables in earlier launches of the kernel */
     int multiprocessors;  /* of the device */
     enum order order;     /* of threads */
-    int last_first;       /* blocks in reverse order, threads in forward order */
+    int last_first;       /* blocks in the other order than threads */
     uint64_t seed;
-    uint64_t stagger_us; /* the longest pause of a block, in random order */
-    atomic_ullong next;
+    uint64_t stagger_us;            /* the longest pause of a block, in random order */
+    atomic_ullong next;             /* how many blocks have been taken, in all */
+    atomic_ullong front, back;      /* and from either end of the order */
     struct worker *_Atomic workers; /* workers that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;
@@ -112,7 +113,7 @@ struct warp {
 
 struct barrier {
     int arrived, count, result; /* count: threads whose predicate is true */
-    int mixed;                  /* threads arrived at different places in the code */
+    int mixed, apart;           /* lanes of a warp arrived at different places; warps did */
     int threads;                /* of a named barrier: how many threads open it */
     int first;                  /* the first thread that arrived, */
     int line;                   /* and where: it may have gone on */
@@ -132,12 +133,12 @@ struct mbarrier {
     int waiters;
 };
 
-/* Why a block has stopped: not at all or ended, asleep, or at grid.sync. Blocks of a cooperative
- * launch take turns. */
+/* Why a block has stopped: not at all or ended, asleep, or at grid.sync. The blocks of an OS thread
+ * that rest take turns. */
 enum rest { RESTS_NOT, ASLEEP, AT_GRID };
 
-/* One OS thread that runs blocks, one after the other, and the running block. In a cooperative
- * launch an OS thread has one worker for each of its blocks; the first is the `home` of the
+/* One OS thread that runs blocks, one after the other, and the running block. Where several blocks
+ * of an OS thread have begun and not ended, each has a worker; the first is the `home` of the
  * others. */
 struct worker {
     struct launch *launch;
@@ -147,14 +148,19 @@ struct worker {
     unsigned warp; /* the warp that runs as far as it can */
     int size, live;
     unsigned ready_warps;       /* warps with a ready lane */
-    int yielded, slept, looped; /* by __nanosleep; by a loop in inline PTX */
+    int yielded, slept, looped; /* by __nanosleep or a spin; by a loop in inline PTX */
+    int spun;                   /* since `sleeps` began, some have slept by a spin */
     atomic_uint sleeps;         /* how often in a row all runnable threads slept; GONE: no block */
-    atomic_ullong slept_at;     /* when they last did, in nanoseconds */
+    atomic_uint most_sleeps;    /* so many of them are in vain */
+    atomic_ullong slept_at;     /* of a home: when a block of it last did, in nanoseconds */
+    uint64_t joined;            /* the id of the last launch that it has joined */
+    int resting;                /* of a home: how many of its blocks are set aside */
     struct worker *peer;        /* the launch's next worker */
     pthread_t os_thread;
     struct looks looks;
     uint64_t random;
     int paused; /* the block has paused, at its first barrier: pause_once */
+    int apart;  /* whole warps of the block have met at barriers in two places */
     uint3 shape;
     struct warp warps[MAX_WARPS];
     struct barrier barriers[MAX_BARRIERS];

@@ -226,6 +226,10 @@ static void add_wait(struct text *text, const struct worker *w, int first, uint8
         add(text, " %s exited", one ? "has" : "have");
         return;
     }
+    if (t->op == CPU_SPIN) {
+        add(text, " spin%s on %s%s", one ? "s" : "", t->file, t->looked ? t->looked : "");
+        return;
+    }
     add(text, " wait%s at %s", one ? "s" : "",
         t->op == CPU_PTX || t->op == CPU_MBARRIER ? t->name : op_names[t->op]);
     if (t->op == CPU_NAMED_BARRIER)

@@ -124,6 +124,8 @@ void trace_barrier(struct worker *w, int barrier); /* all threads have arrived, 
 /* Comes before trace_barrier if threads of the block have exited without arriving at its
  * barrier. */
 void trace_fewer(struct worker *w);
+/* Likewise if whole warps have arrived at other places in the code than thread `first`. */
+void trace_apart(struct worker *w, int first);
 /* For check, in front of trace_warp: the lanes that have arrived get what a shuffle gives. */
 void trace_shuffled(const struct worker *w, int warp, unsigned arrived);
 /* All lanes of the mask have arrived, and none has left. */
@@ -171,7 +173,18 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* `parts` elements, which have `bytes` together. */
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
-void trace_fence(struct worker *w);
+/* For check, by the running thread: a fence; what the strong access that comes next is, beside
+ * .relaxed of the device's scope. */
+enum trace_order {
+    TRACE_BLOCK_SCOPE = 1,
+    TRACE_ACQUIRE = 2,
+    TRACE_RELEASE = 4,
+    TRACE_VOLATILE = 8
+};
+void trace_fence(struct worker *w, enum cpu_scope scope);
+void trace_ordering(struct worker *w, int order);
+/* Whether a block that only waits may be set aside, so that others run: check can follow it. */
+int trace_can_rest(struct worker *w);
 /* Comes before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
 /* Once per warp; wgmma once per warpgroup, with the bytes of shared memory that it reads. */

@@ -6,17 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int same_place(const struct thread *a, const struct thread *b)
+{
+    return a->op == b->op && a->line == b->line &&
+           (a->file == b->file || strcmp(a->file, b->file) == 0);
+}
+
+/* PTX lets warps meet at bar.sync in different places of the code: the barrier is one. Lanes of a
+ * warp may not, nor may two kinds of a barrier. */
 static void join_barrier(struct worker *w, struct barrier *b, int predicate)
 {
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
+    const unsigned mates = b->waiting[w->now / WARP];
     if (!b->arrived) {
         b->first = (int)w->now;
         b->file = t->file;
         b->line = t->line;
-        b->mixed = 0;
-    } else if (t->op != first->op || t->line != first->line ||
-               (t->file != first->file && strcmp(t->file, first->file) != 0)) {
-        b->mixed = t->op != CPU_NAMED_BARRIER; /* PTX lets bar.sync meet at different places */
+        b->mixed = b->apart = 0;
+    } else if (t->op != CPU_NAMED_BARRIER) {
+        const struct thread *mate = &w->threads[w->now / WARP * WARP];
+        b->mixed |= t->op != first->op || (mates && !same_place(t, mate + __builtin_ctz(mates)));
+        b->apart |= !same_place(t, first);
     }
     b->arrived++;
     b->count += predicate != 0;
@@ -132,25 +142,34 @@ void cpu_yield(void)
 void cpu_sleep(const char *file, int line)
 {
     struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
+    w->threads[w->now].polls = 0; /* the loop sleeps by itself */
     w->slept = 1;
     yield(w);
 }
 
 void cpu_polled(const volatile void *p, const void *found, size_t bytes)
 {
+    uint64_t bits = 0;
+    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
+    cpu_found(p, bits);
+}
+
+void cpu_found(const volatile void *p, uint64_t bits)
+{
     enum { MANY = 64 };
     struct worker *w = cpu_worker;
-    uint64_t bits = 0;
     if (!w || !w->running)
         return;
     struct thread *t = &w->threads[w->now];
-    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
     if (t->polled != p || t->found != bits)
         t->polls = 0;
     t->polled = p;
     t->found = bits;
-    if (++t->polls > MANY)
-        cpu_sleep("a wait for a cuda::atomic", t->line);
+    if (++t->polls <= MANY)
+        return;
+    block_inside(CPU_SPIN, "a value that does not change", 0);
+    w->slept = w->spun = 1;
+    yield(w);
 }
 
 void cpu_grid_wait(void)

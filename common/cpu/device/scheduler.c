@@ -8,9 +8,10 @@
  * A fiber runs thread after thread in a loop. Only when a thread waits does the next thread get
  * another fiber, so a kernel without barriers runs on one stack and never switches.
  *
- * All blocks of a cooperative launch exist at once. Each has a struct worker, which stays with
- * one OS thread; the blocks of an OS thread take turns. A block stops when all its threads wait
- * at grid.sync, or when all threads that could run sleep. */
+ * A block rests when all its threads wait at grid.sync, or when all threads that could run have
+ * slept for some rounds: they wait for another block. Then another block of the OS thread runs, or
+ * begins, and those that rest take turns. Each has a struct worker. All blocks of a cooperative
+ * launch exist at once. */
 #include "device/device.h"
 #include "base/plural.h"
 
@@ -44,6 +45,7 @@ enum { GONE = 0xffffffff };
 
 static void reset_sleeps(struct worker *w)
 {
+    w->spun = 0;
     atomic_store_explicit(&w->sleeps, 0, memory_order_relaxed);
 }
 
@@ -74,27 +76,57 @@ static __attribute__((noinline)) void open_active(struct worker *w, int warp)
     block_open_group(w, warp, g);
 }
 
+/* Of an OS thread's blocks, so many may be set aside. Each takes half a megabyte. */
+enum { MOST_RESTING = 1024 };
+
+/* Whether the block, if it rests, leaves its OS thread something to run. */
+static int others_can_run(const struct worker *w)
+{
+    const struct launch *l = w->launch;
+    return l->kernel->together || w->home->resting > 0 ||
+           (atomic_load(&l->next) < l->run && w->home->resting < MOST_RESTING);
+}
+
+/* How often a block may sleep before that is in vain. A spin that gives up after many rounds is not
+ * to be stopped, so spins have the more rounds the fewer threads take part. */
+static unsigned most_sleeps(const struct worker *w)
+{
+    int sleep = 0;
+    for (int i = 0; i < MAX_WARPS && w->spun; i++)
+        sleep += __builtin_popcount(w->warps[i].yielded);
+    enum { SLEEPS = 1 << 17, POLLS = 1 << 21, LEAST = 1 << 12 };
+    const struct launch *l = w->launch;
+    const int blocks = l->kernel->together ? (int)l->blocks : w->home->resting + 1;
+    const int most = w->spun ? POLLS / blocks / (sleep ? sleep : 1) : SLEEPS / blocks;
+    return most > LEAST ? (unsigned)most : LEAST;
+}
+
 /* All threads of the block that can run sleep. If all other running blocks have slept for as
  * long, and still sleep, nobody will wake them: they wait for a block that has not begun, or for
  * nobody. */
 static void count_sleep(struct worker *w)
 {
-    enum { MANY = 1 << 17, RECENT = 100000000 }; /* RECENT: nanoseconds */
+    enum { OFTEN = 1024, RECENT = 100000000 }; /* RECENT: nanoseconds */
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-    atomic_store(&w->slept_at, now);
-    if (atomic_fetch_add(&w->sleeps, 1) % MANY != MANY - 1)
+    atomic_store(&w->home->slept_at, now);
+    atomic_store(&w->most_sleeps, most_sleeps(w));
+    const unsigned mine = atomic_fetch_add(&w->sleeps, 1) + 1;
+    if (mine < atomic_load(&w->most_sleeps) || mine % OFTEN)
         return;
     const struct launch *l = w->launch;
-    uint64_t joined = 0;
-    for (struct worker *o = atomic_load(&l->workers); o; o = o->peer, joined++) {
+    const int can_rest = TRACE_CHECK_OR(can_rest(w), 1); /* or the blocks beside it never run */
+    for (struct worker *o = atomic_load(&l->workers); o; o = o->peer) {
+        if (o->home == w->home && !can_rest)
+            continue;
         unsigned sleeps = atomic_load(&o->sleeps);
-        if (sleeps != GONE && (sleeps < MANY || atomic_load(&o->slept_at) + RECENT < now))
+        if (sleeps != GONE &&
+            (sleeps < atomic_load(&o->most_sleeps) ||
+             (o->home != w->home && atomic_load(&o->home->slept_at) + RECENT < now)))
             return;
     }
-    if ((joined == (uint64_t)l->multiprocessors && !l->kernel->together) ||
-        atomic_load(&l->next) >= l->run)
+    if (atomic_load(&l->next) >= l->run || w->home->resting >= MOST_RESTING || !can_rest)
         fault_stuck(w, FAULT_WAIT, "waits in vain");
 }
 
@@ -111,8 +143,20 @@ static void wake_yielded(struct worker *w)
     w->yielded = 0;
 }
 
-/* The thread to run next, or -1 if none can run. With check, a block that sleeps keeps its turn:
- * check can divide a block's work only at grid.sync. */
+/* Whether the block, all of whose threads sleep, lets others of its OS thread run: after some
+ * rounds in vain, as its own threads may wake each other, and after more of them if it has waited
+ * for long, as a turn costs time as well. */
+static int lets_others_run(struct worker *w)
+{
+    enum { LONG = 1024, ROUNDS = 16, MORE = 128 };
+    if (CPU_TRACE != 2 && w->launch->kernel->together)
+        return 1;
+    const unsigned sleeps = atomic_load_explicit(&w->sleeps, memory_order_relaxed);
+    return w->slept && (sleeps + 1) % (sleeps < LONG ? ROUNDS : MORE) == 0 && others_can_run(w) &&
+           TRACE_CHECK_OR(can_rest(w), 1);
+}
+
+/* The thread to run next, or -1 if none can run. */
 static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
@@ -122,13 +166,15 @@ static int pick(struct worker *w)
         w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
         if (!w->ready_warps && w->yielded) {
-            if (CPU_TRACE != 2 && w->launch->kernel->together) {
+            if (lets_others_run(w)) {
                 w->rest = ASLEEP;
                 return -1;
             }
+            const int spins = w->spun;
             wake_yielded(w);
-            if (w->launch->multiprocessors > 1)
-                sched_yield(); /* the threads may wait for another block */
+            /* The threads may wait for another block. A spin looks more often. */
+            if (w->launch->multiprocessors > 1 && (!spins || w->sleeps % 16 == 0))
+                sched_yield();
         }
         if (!w->ready_warps && !units_expire(w))
             return -1;
@@ -217,8 +263,15 @@ void block_open_barrier(struct worker *w, struct barrier *b)
         w->rest = AT_GRID; /* until all blocks are: is_grid_open */
         return;
     }
+    /* Warps that meet in two places, and then come to different numbers of barriers. */
+    if (b == w->barriers && w->live < w->size && w->apart)
+        fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
     if (b == w->barriers && w->live < w->size)
         TRACE_CHECK(fewer(w));
+    if (b->apart) {
+        TRACE_CHECK(apart(w, b->first));
+        w->apart = 1;
+    }
     TRACE(barrier(w, (int)(b - w->barriers)));
     release(w, b);
 }
@@ -265,7 +318,7 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
 {
     if (l->run != l->blocks) /* only two run: the first and the last */
         return i == 0 ? 0 : l->blocks - 1;
-    if ((l->order == ORDER_FORWARD && !l->last_first) || l->blocks < 2)
+    if ((l->order == (l->last_first ? ORDER_REVERSE : ORDER_FORWARD)) || l->blocks < 2)
         return i;
     if (l->order != ORDER_RANDOM)
         return l->blocks - 1 - i;
@@ -303,7 +356,7 @@ static void begin_block(struct worker *w, uint64_t place)
     w->random |= w->random == 0;
     w->blocks_begun++;
     swap_last_error(cudaSuccess); /* errors of other blocks are not this block's */
-    w->paused = 0;
+    w->paused = w->apart = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;
@@ -353,6 +406,9 @@ static void join_launch(struct worker *w)
 {
     struct launch *l = w->launch;
     reset_sleeps(w);
+    w->joined = l->id;
+    w->resting = 0;
+    w->rest = RESTS_NOT;
     w->looks.n = 0;
     atomic_store(&w->looks.same, 0);
     atomic_store(&w->looks.verdict, 0); /* of a block that ended before it saw the verdict */
@@ -362,7 +418,7 @@ static void join_launch(struct worker *w)
         ;
 }
 
-/* --- Cooperative launches --------------------------------------------------------------------- */
+/* --- Several blocks of an OS thread ----------------------------------------------------------- */
 
 static pthread_mutex_t grid = PTHREAD_MUTEX_INITIALIZER; /* guards at_grid, ended, rounds */
 static pthread_cond_t grid_changed = PTHREAD_COND_INITIALIZER;
@@ -405,6 +461,8 @@ static void end_turn(struct worker *w)
     if (w->rest == ASLEEP)
         return;
     atomic_store(&w->sleeps, GONE);
+    if (!l->kernel->together)
+        return;
     pthread_mutex_lock(&grid);
     w->round = l->rounds;
     l->at_grid += w->rest == AT_GRID;
@@ -508,9 +566,62 @@ static void run_together(struct worker *home)
         if (!resumed)
             wait_for_grid(waits);
     }
-    if (l->error)
-        forget(home);
-    cpu_worker = home;
+}
+
+/* A worker of the OS thread that has no block. */
+static struct worker *free_worker(struct worker *home)
+{
+    struct worker *w = home;
+    while (w->joined == home->joined && w->rest != RESTS_NOT)
+        w = worker_beside(w);
+    return w;
+}
+
+/* Takes a block. Blocks that rest wait for one that has not begun: where many do, the next block is
+ * taken from the other end. Returns its place in the order of blocks, or `run` if none is left. */
+static uint64_t take_block(struct launch *l, int resting)
+{
+    enum { MANY = 16 };
+    if (atomic_fetch_add(&l->next, 1) >= l->run)
+        return l->run;
+    return resting < MANY ? atomic_fetch_add(&l->front, 1)
+                          : l->run - 1 - atomic_fetch_add(&l->back, 1);
+}
+
+/* The blocks of a launch that is not cooperative: each begins when the ones before it have ended or
+ * rest, and then one of those that rest has a turn. */
+static void run_in_turn(struct worker *home)
+{
+    struct launch *l = home->launch;
+    struct worker *last = home; /* that had a turn */
+    for (uint64_t i; !l->error;) {
+        int begun = 0;
+        if (home->resting < MOST_RESTING && (i = take_block(l, home->resting)) < l->run) {
+            struct worker *w = home->resting ? free_worker(home) : home;
+            if (w->joined != l->id) {
+                w->launch = l;
+                prepare(w);
+                join_launch(w);
+            }
+            begin_turn(w);
+            reset_sleeps(w);
+            begin_block(w, place_of(l, i));
+            begun = 1;
+            home->resting += w->rest != RESTS_NOT;
+            if (home->resting || w != home)
+                end_turn(w);
+        }
+        if (!home->resting && !begun)
+            return;
+        if (!home->resting)
+            continue;
+        do
+            last = last->beside && last->beside->joined == l->id ? last->beside : home;
+        while (last->rest == RESTS_NOT);
+        home->resting--;
+        resume_block(last);
+        home->resting += last->rest != RESTS_NOT;
+    }
 }
 
 /* Apart from the caller of sigsetjmp, so that none of its locals is in a register across the
@@ -521,9 +632,11 @@ static __attribute__((noinline)) void run_launch(struct worker *w)
     join_launch(w);
     if (l->kernel->together)
         run_together(w);
-    for (uint64_t i;
-         !l->kernel->together && !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;)
-        begin_block(w, place_of(l, i));
+    else
+        run_in_turn(w);
+    if (l->error)
+        forget(w);
+    cpu_worker = w;
     for (; w; w = w->beside) {
         atomic_store(&w->sleeps, GONE);
         w->running = 0;

@@ -58,6 +58,7 @@ static struct worker *new_at(struct worker *home)
     if (!w || !(w->arena = new_arena(&w->wraps)) || !(w->stacks = fiber_area(MAX_THREADS)))
         give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
     w->home = home ? home : w;
+    w->os_thread = pthread_self();
     return w;
 }
 
@@ -68,7 +69,6 @@ struct worker *worker_new(void)
     if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stack of signals");
     cpu_worker = new_at(NULL);
-    cpu_worker->os_thread = pthread_self();
     return cpu_worker;
 }
 

@@ -196,17 +196,17 @@ struct cpu_rounds : std::is_floating_point<T> {
 
 /* Fences, time, loads with a cache hint. */
 #ifdef CPU_TRACE
-#define CPU_FENCE cpu_trace_fence()
-#define CPU_REPORT_ATOMIC(p)                                                                       \
+#define CPU_FENCE(scope) cpu_trace_fence(scope)
+#define CPU_REPORT_ATOMIC(p, scope)                                                                \
     do {                                                                                           \
         if (cpu_rounds<T>::value)                                                                  \
             cpu_trace_sum(p, sizeof *(p));                                                         \
-        cpu_trace_atomic(p, sizeof *(p));                                                          \
+        cpu_trace_atomic(p, sizeof *(p), scope);                                                   \
     } while (0)
 #define CPU_REPORT_COMPARE(p, v) cpu_trace_compare(p, cpu_bits(v), sizeof *(p))
 #else
-#define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define CPU_REPORT_ATOMIC(p) ((void)0)
+#define CPU_FENCE(scope) __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define CPU_REPORT_ATOMIC(p, scope) ((void)(scope))
 #define CPU_REPORT_COMPARE(p, v) ((void)0)
 #endif
 #if defined CPU_TRACE && CPU_TRACE == 2 /* only for check: loads cannot move across the call */
@@ -216,15 +216,15 @@ struct cpu_rounds : std::is_floating_point<T> {
 #endif
 inline void __threadfence()
 {
-    CPU_FENCE;
+    CPU_FENCE(CPU_SCOPE_DEVICE);
 }
 inline void __threadfence_block()
 {
-    __sync_synchronize();
+    CPU_FENCE(CPU_SCOPE_BLOCK);
 }
 inline void __threadfence_system()
 {
-    CPU_FENCE;
+    CPU_FENCE(CPU_SCOPE_DEVICE);
 }
 inline long long clock64() /* counts its own calls: there is no GPU clock to read */
 {
@@ -341,9 +341,10 @@ template <>
 struct cpu_word<8> {
     typedef uint64_t type;
 };
-/* Replaces the value at p by change(value), and returns it. No instrument sees the accesses. */
+/* Replaces the value at p by change(value), and returns it. No instrument sees the accesses.
+ * `waits`: a loop of such atomics may wait for a change by another thread. */
 template <class T, class F>
-inline T cpu_exchanged(T *p, F change)
+inline T cpu_exchanged(T *p, F change, bool waits = false)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
 #ifdef CPU_TRACE
@@ -359,56 +360,72 @@ inline T cpu_exchanged(T *p, F change)
 #else
         word found = __sync_val_compare_and_swap(q, old, after);
 #endif
-        if (found == old)
+        if (found == old) {
+            if (waits && after == old)
+                cpu_found(p, old);
             return before;
+        }
         old = found;
     }
 }
 template <class T, class F>
-inline T cpu_atomic(T *p, F change)
+inline T cpu_atomic(T *p, F change, cpu_scope scope = CPU_SCOPE_DEVICE, bool waits = false)
 {
-    CPU_REPORT_ATOMIC(p);
-    return cpu_exchanged(p, change);
+    CPU_REPORT_ATOMIC(p, scope);
+    return cpu_exchanged(p, change, waits);
+}
+/* Whether adding v, and the like, leaves each value as it is. */
+template <class T>
+inline bool cpu_is_zero(T v)
+{
+    return cpu_bits(v) == 0;
 }
 /* T is not deduced from v, so that atomicAdd(&counter, 1) works for an unsigned counter. */
-#define CPU_ATOMIC(name, expression)                                                               \
+#define CPU_ATOMIC(name, expression, waits)                                                        \
     template <class T>                                                                             \
     inline T name(T *p, cpu_same_t<T> v)                                                           \
     {                                                                                              \
-        return cpu_atomic(p, [v](T old) { return (T)(expression); });                              \
+        return cpu_atomic(                                                                         \
+            p, [v](T old) { return (T)(expression); }, CPU_SCOPE_DEVICE, waits);                   \
     }                                                                                              \
     template <class T>                                                                             \
     inline T name##_block(T *p, cpu_same_t<T> v)                                                   \
     {                                                                                              \
-        return name(p, v);                                                                         \
+        return cpu_atomic(                                                                         \
+            p, [v](T old) { return (T)(expression); }, CPU_SCOPE_BLOCK, waits);                    \
     }                                                                                              \
     template <class T>                                                                             \
     inline T name##_system(T *p, cpu_same_t<T> v)                                                  \
     {                                                                                              \
         return name(p, v);                                                                         \
     }
-CPU_ATOMIC(atomicAdd, old + v)
-CPU_ATOMIC(atomicSub, old - v)
-CPU_ATOMIC(atomicExch, ((void)old, v))
-CPU_ATOMIC(atomicMin, v < old ? v : old)
-CPU_ATOMIC(atomicMax, old < v ? v : old)
-CPU_ATOMIC(atomicAnd, old &v)
-CPU_ATOMIC(atomicOr, old | v)
-CPU_ATOMIC(atomicXor, old ^ v)
-CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
-CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
+CPU_ATOMIC(atomicAdd, old + v, cpu_is_zero(v))
+CPU_ATOMIC(atomicSub, old - v, cpu_is_zero(v))
+CPU_ATOMIC(atomicExch, ((void)old, v), true)
+CPU_ATOMIC(atomicMin, v < old ? v : old, false)
+CPU_ATOMIC(atomicMax, old < v ? v : old, false)
+CPU_ATOMIC(atomicAnd, old &v, false)
+CPU_ATOMIC(atomicOr, old | v, cpu_is_zero(v))
+CPU_ATOMIC(atomicXor, old ^ v, cpu_is_zero(v))
+CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, false)
+CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, false)
 #undef CPU_ATOMIC
+template <class T>
+inline T cpu_compare(T *p, cpu_same_t<T> expected, cpu_same_t<T> v, cpu_scope scope)
+{
+    CPU_REPORT_COMPARE(p, expected);
+    return cpu_atomic(
+        p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; }, scope, true);
+}
 template <class T>
 inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
-    CPU_REPORT_COMPARE(p, expected);
-    return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
+    return cpu_compare(p, expected, v, CPU_SCOPE_DEVICE);
 }
-
 template <class T>
 inline T atomicCAS_block(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
-    return atomicCAS(p, expected, v);
+    return cpu_compare(p, expected, v, CPU_SCOPE_BLOCK);
 }
 template <class T>
 inline T atomicCAS_system(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)

@@ -106,13 +106,13 @@ inline T cpu_ordered_change(T *p, int order, int scope, F change)
 #else
     (void)order, (void)scope;
 #endif
-    return cpu_exchanged(p, change);
+    return cpu_exchanged(p, change, true);
 }
 inline void cpu_ordered_fence(int order, int scope)
 {
     __sync_synchronize();
-    if (order != __NV_ATOMIC_RELAXED && scope > __NV_THREAD_SCOPE_BLOCK)
-        CPU_FENCE;
+    if (order != __NV_ATOMIC_RELAXED && scope != __NV_THREAD_SCOPE_THREAD)
+        CPU_FENCE(scope > __NV_THREAD_SCOPE_CLUSTER ? CPU_SCOPE_DEVICE : CPU_SCOPE_BLOCK);
 }
 
 /* For functions with the name __nv_atomic_load and its like: a default scope follows the order. */

@@ -78,6 +78,7 @@ int cpu_compiled_for(int arch, int specific);
     X(CPU_GRID_SYNC, "grid.sync")                                                                  \
     X(CPU_TILE_SYNC, "tile.sync")                                                                  \
     X(CPU_NANOSLEEP, "__nanosleep")                                                                \
+    X(CPU_SPIN, "spin") /* a loop that finds the same value in the same place, over and over */    \
     X(CPU_MBARRIER, "mbarrier") /* the thread's `name` says which mbarrier, and for what */        \
     X(CPU_NAMED_BARRIER, "named barrier")                                                          \
     X(CPU_SYNCWARP, "__syncwarp")                                                                  \
@@ -145,9 +146,11 @@ void cpu_grid_trigger(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that only wait. If all running threads do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);
-/* Reports the value of an atomic load. A thread that loads the same value from one place over
- * and over sleeps. */
+/* A thread has found this value, by a load that others may answer: an atomic or volatile one, or an
+ * atomic that changed nothing. A thread that finds the same value in one place over and over lets
+ * others run. */
 void cpu_polled(const volatile void *p, const void *found, size_t bytes);
+void cpu_found(const volatile void *p, uint64_t bits); /* the same, with the value as a number */
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
@@ -221,11 +224,14 @@ struct cpu_symbol_copy {
 cudaError_t cpu_copy_symbol(const struct cpu_symbol_copy *copy, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream, int waits);
 
+/* Of atomics and fences: who may be at the other side. The system counts as the device. */
+enum cpu_scope { CPU_SCOPE_DEVICE, CPU_SCOPE_BLOCK };
+
 #ifdef CPU_TRACE
 /* Reports by the code of an instrumented kernel. trace.h has the functions for the host. */
-void cpu_trace_atomic(const volatile void *p, size_t bytes);
+void cpu_trace_atomic(const volatile void *p, size_t bytes, enum cpu_scope scope);
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
-void cpu_trace_fence(void);
+void cpu_trace_fence(enum cpu_scope scope);
 void cpu_trace_sum(const volatile void *p, size_t bytes); /* an atomic addition of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
 /* Accesses by __nv_atomic_load and its like, with the order and scope of cpu/atomics.h. The first

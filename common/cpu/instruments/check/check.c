@@ -23,11 +23,15 @@ static struct {
 
 void trace_launch(struct launch *l)
 {
+    second_begins(l);
     kernels_ran = 1;
     stops_catch();
     read_unwritten = 0;
     memory_launch();
     order_launch(l->kernel);
+    release_launch();
+    strong_launch();
+    order.marked = 0;
     streams_launch();
     ranges_launch();
     events_launch();
@@ -54,15 +58,78 @@ static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
     return 1;
 }
 
-/* The state of a block that waits at a grid barrier: which bytes of its shared memory are
- * written. */
+/* The state of a block that rests: which bytes of its shared memory are written, and where it is
+ * set aside, all that is known of it. */
+struct race;
 struct trace {
     uint8_t written[ARENA / 8 + 1];
+    struct shadow_cell *cells; /* of its shared memory */
+    size_t shared;
+    struct look looks[MAX_THREADS];
+    struct order_kept *order;
+    struct clocks *clocks;
+    struct named *named;
+    struct releases *releases;
+    struct race *loads;
 };
+static void stores_made(void);
+static struct race *loads_take(void);
+static void loads_give(struct race *given);
 
 static size_t shared_bits(const struct worker *w)
 {
     return (w->shared_used + w->gaps) / 8 + 1;
+}
+
+int trace_can_rest(struct worker *w)
+{
+    return !w->n_mbarriers && !pending_copies && !proxy_used && !events_wanted && !child_windows &&
+           !unread_wanted();
+}
+
+/* How many bytes of shared memory the block's variables have by now. */
+static size_t shared_bytes(const struct worker *w)
+{
+    return (w->shared_used + w->gaps + 3) & ~(size_t)3;
+}
+
+static void set_aside(struct worker *w)
+{
+    struct trace *t = w->trace;
+    t->shared = shared_bytes(w);
+    t->cells = need_memory(malloc(t->shared / 4 * sizeof *t->cells + 1), "what check knows");
+    memcpy(t->cells, shadow + ARENA_AT / 4, t->shared / 4 * sizeof *t->cells);
+    memcpy(t->looks, looks, sizeof looks);
+    stores_made();
+    t->loads = loads_take();
+    t->order = order_take();
+    t->clocks = clocks_take();
+    t->named = named_take();
+    t->releases = release_take();
+}
+
+static void goes_on(struct worker *w)
+{
+    struct trace *t = w->trace;
+    races_end();
+    release_block();
+    memory_block(w);
+    memcpy(written + ARENA_AT / 8, t->written, shared_bits(w));
+    memset(shadow + ARENA_AT / 4, 0, shared_bytes(w) / 4 * sizeof *shadow);
+    memcpy(looks, t->looks, sizeof looks);
+    loads_give(t->loads);
+    clocks_block(w);
+    if (order_give(t->order)) {
+        memcpy(shadow + ARENA_AT / 4, t->cells, t->shared / 4 * sizeof *t->cells);
+        release_give(t->releases);
+    } else {
+        release_give(t->releases);
+        release_block();
+    }
+    clocks_give(w, t->clocks);
+    named_give(t->named);
+    free(t->cells);
+    t->cells = NULL;
 }
 
 const char *trace_rests(struct worker *w)
@@ -74,6 +141,8 @@ const char *trace_rests(struct worker *w)
     if (!w->trace)
         w->trace = need_memory(malloc(sizeof *w->trace), "what check knows");
     memcpy(w->trace->written, written + ARENA_AT / 8, shared_bits(w));
+    if (w->rest == ASLEEP)
+        set_aside(w);
     return NULL;
 }
 
@@ -81,6 +150,10 @@ const char *trace_rests(struct worker *w)
  * a new block, with its shared memory kept. */
 void trace_block_again(struct worker *w)
 {
+    if (w->rest == ASLEEP) {
+        goes_on(w);
+        return;
+    }
     trace_block(w, w->place);
     memcpy(written + ARENA_AT / 8, w->trace->written, shared_bits(w));
 }
@@ -94,6 +167,7 @@ void trace_block(struct worker *w, uint64_t place)
     registers_block();
     unread_block_begins(w);
     cached_load.left = 0;
+    release_block();
     order_block(place);
     mbarriers_forget();
     clocks_block(w);
@@ -113,8 +187,10 @@ void trace_launch_end(struct launch *l)
     unread_launch_ended();
     proxy_block();
     registers_block();
+    release_block();
     if (events_wanted)
         events_block_ends();
+    second_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -131,6 +207,7 @@ struct access {
     int is_atomic, is_shared, is_cached; /* is_cached: by ld.global.nc */
     int64_t at;                          /* of the shadow cell, counted in bytes */
     shadow_entry mine;                   /* the new entry of the shadow cell */
+    int what;                            /* of a strong access: strong_what */
     uint32_t start;                      /* an entry from before that time is no race */
 };
 
@@ -152,6 +229,9 @@ struct race {
     uintptr_t p; /* 0: none */
     unsigned bytes;
     int is_shared;
+    int64_t at;           /* of the shadow cell */
+    const char *why;      /* of a race of two strong accesses */
+    int may_be;           /* a flag that the second side reads */
     struct object object; /* .what is NULL for none */
     uint64_t value[2];    /* the memory's value then */
 };
@@ -159,10 +239,17 @@ struct race {
 static void report_deferred(struct race *r, enum rule rule)
 {
     if (r->p)
-        finding_add(rule, r->kernel, r->sides, 2, r->bytes, r->object.what ? &r->object : NULL,
-                    r->p, NULL);
+        finding_why(finding_add(rule, r->kernel, r->sides, 2, r->bytes,
+                                r->object.what ? &r->object : NULL, r->p, NULL),
+                    rule == SAME_VALUE ? NULL : r->why);
     r->p = 0;
 }
+
+/* Races of volatile accesses. They are none if the place is a flag: a thread reads it over and
+ * over, or `may_be`: it is written behind a fence, and the reader makes a fence behind the read. */
+enum { FLAGS = 1024 };
+static struct race flags[FLAGS];
+static int n_flags;
 
 /* Races of two plain stores, the second of which is about to be made. If it leaves the value as it
  * is, both stored the same value. */
@@ -172,6 +259,11 @@ static void stores_made(void)
 {
     for (int i = 0; i < 4 && stores[i].p; i++) {
         const int same = memcmp((void *)stores[i].p, stores[i].value, stores[i].bytes) == 0;
+        if (!same && stores[i].why && n_flags < FLAGS) { /* volatile ones: it may be a flag */
+            flags[n_flags++] = stores[i];
+            stores[i].p = 0;
+            continue;
+        }
         report_deferred(&stores[i], same                  ? SAME_VALUE
                                     : stores[i].is_shared ? SHARED_RACE
                                                           : GLOBAL_RACE);
@@ -189,13 +281,78 @@ static void report_load(int thread)
     report_deferred(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
 }
 
+static void report_flag(struct race *r)
+{
+    if (!strong_polled(r->at) && !(r->sides[0].block == r->sides[1].block && named_told()))
+        report_deferred(r, r->is_shared ? SHARED_RACE : GLOBAL_RACE);
+    r->p = 0;
+}
+
+void trace_fence(struct worker *w, enum cpu_scope scope)
+{
+    for (int i = 0; i < n_flags; i++)
+        if (flags[i].sides[1].thread == (int)w->now && flags[i].may_be)
+            flags[i--] = flags[--n_flags];
+    order_fence((int)w->now, scope);
+}
+
+void cpu_trace_fence(enum cpu_scope scope)
+{
+    if (cpu_worker && cpu_worker->running)
+        trace_fence(cpu_worker, scope);
+}
+
 void races_end(void)
 {
     stores_made();
     for (int i = 0; i < MAX_THREADS && loads_noted; i++)
         report_load(i);
     loads_noted = 0;
+    for (int i = 0; i < n_flags; i++)
+        report_flag(&flags[i]);
+    n_flags = 0;
 }
+
+/* Those of a block that is set aside: first loads, or NULL, then the number of flags and these. */
+struct kept_races {
+    int loads_noted, n_flags;
+    struct race races[];
+};
+
+static struct race *loads_take(void)
+{
+    const size_t n = (loads_noted ? MAX_THREADS : 0) + (size_t)n_flags;
+    struct kept_races *k =
+        need_memory(malloc(sizeof *k + n * sizeof *k->races), "what check knows");
+    k->loads_noted = loads_noted;
+    k->n_flags = n_flags;
+    if (loads_noted)
+        memcpy(k->races, loads, sizeof loads);
+    memcpy(k->races + (loads_noted ? MAX_THREADS : 0), flags, (size_t)n_flags * sizeof *flags);
+    if (loads_noted)
+        memset(loads, 0, sizeof loads);
+    loads_noted = n_flags = 0;
+    return (struct race *)k;
+}
+
+static void loads_give(struct race *given)
+{
+    struct kept_races *k = (struct kept_races *)given;
+    if (k->loads_noted)
+        memcpy(loads, k->races, sizeof loads);
+    memcpy(flags, k->races + (k->loads_noted ? MAX_THREADS : 0),
+           (size_t)k->n_flags * sizeof *flags);
+    loads_noted = k->loads_noted;
+    n_flags = k->n_flags;
+    free(k);
+}
+
+/* The compare-and-swap that comes next changes nothing unless it finds this. */
+static struct {
+    uintptr_t p;
+    uint64_t expected;
+    size_t bytes;
+} compared;
 
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
 {
@@ -205,6 +362,12 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
     struct race *r = &loads[w->now];
     if (r->p == (uintptr_t)p && r->bytes == bytes && memcmp(r->value, &expected, bytes) == 0)
         r->p = 0;
+    for (int i = 0; i < n_flags; i++)
+        if (flags[i].p == (uintptr_t)p && flags[i].sides[1].thread == (int)w->now)
+            flags[i--] = flags[--n_flags];
+    compared.p = (uintptr_t)p;
+    compared.expected = expected;
+    compared.bytes = bytes;
 }
 
 /* An earlier access of this launch, from its entry in the shadow memory. */
@@ -213,13 +376,44 @@ static struct side earlier(enum kind kind, shadow_entry e)
     return (struct side){kind, code_in(e), thread_of(e), order_block_of(e)};
 }
 
+/* Two strong accesses race all the same: why; *later: a flag may turn out to be no race. NULL: they
+ * do not. */
+static const char *why_strong(struct access a, shadow_entry e, int *later, int *may_be)
+{
+    const int its = strong_of(a.at, e);
+    if ((its ^ a.what) & STRONG_SIZE)
+        return "and neither is atomic to the other, as their sizes differ";
+    if (!is_own(e) && (its | a.what) & STRONG_OF_BLOCK)
+        return "and neither is atomic to the other, as a scope is the block's";
+    const int has_read = a.kind == READ || looks[a.thread].p == a.p;
+    if (strong_polled(a.at) || (has_read && order_observed(e, a.thread)) ||
+        (a.kind == WRITE && order_has_read(a.thread, (uintptr_t)a.at, e)) ||
+        (is_own(e) && named_told()))
+        return NULL;
+    *later = 1;
+    *may_be = a.kind != WRITE && (its & STRONG_FLAG || !(its & STRONG_VOLATILE));
+    return "and volatile orders nothing";
+}
+
 static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,
                                                         enum kind was)
 {
+    const char *why = NULL;
+    int later = 0, may_be = 0;
+    if (is_atomic(e) && is_atomic(a.mine)) {
+        why = why_strong(a, e, &later, &may_be);
+        if (!why)
+            return;
+    }
+    if (is_atomic(e) && was == ATOMIC && strong_of(a.at, e) & STRONG_VOLATILE)
+        was = WRITE;
     struct race race = {.sides = {earlier(was, e), {a.kind, a.code, a.thread, order.block}},
                         .kernel = order.kernel,
                         .p = a.p,
                         .bytes = a.bytes,
+                        .at = a.at,
+                        .why = why,
+                        .may_be = may_be,
                         .is_shared = a.is_shared};
     const struct object *object = a.is_shared ? shared_at(a.p) : a.object;
     struct race *load = &loads[a.thread];
@@ -231,7 +425,9 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
         i++;
     if (plain_store && was == WRITE && a.kind == WRITE && i < 4) {
         stores[i] = race;
-    } else if (was == ATOMIC && a.kind == READ && a.bytes <= sizeof(uint64_t)) {
+    } else if (later && n_flags < FLAGS) {
+        flags[n_flags++] = race;
+    } else if (!why && was == ATOMIC && a.kind == READ && a.bytes <= sizeof(uint64_t)) {
         if (load->p != a.p || memcmp(load->value, race.value, a.bytes) != 0)
             report_load(a.thread);
         *load = race;
@@ -246,8 +442,8 @@ enum { FORBIDDEN = -1, NOT_TRACKED = -2 };
 
 /* The position of p's shadow cell, counted in bytes; FORBIDDEN when a kernel may not access p;
  * NOT_TRACKED when it may, and no rule applies. *object: what p belongs to or lies beside. */
-static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
-                             const struct object **object)
+static inline __attribute__((always_inline)) int64_t
+locate(const struct worker *w, uintptr_t p, unsigned bytes, const struct object **object)
 {
     *object = NULL;
     if (p - region < region_used) {
@@ -274,13 +470,24 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
     return NOT_TRACKED;
 }
 
-/* Whether the access races with an earlier one of this launch. */
-static inline int conflicts(struct access a, shadow_entry e)
+/* Whether two strong accesses need an order as others do: they are not morally strong, or one is
+ * volatile. */
+static __attribute__((noinline)) int are_weak(struct access a, shadow_entry e)
 {
-    if (when_of(e) < a.start || !common_bytes(e, a.mine) || (is_atomic(e) && is_atomic(a.mine)))
+    const int its = strong_of(a.at, e);
+    return ((its ^ a.what) & STRONG_SIZE) || (its | a.what) & STRONG_VOLATILE ||
+           ((its | a.what) & STRONG_OF_BLOCK && !is_own(e));
+}
+
+/* Whether the access races with an earlier one of this launch. */
+static inline __attribute__((always_inline)) int conflicts(struct access a, shadow_entry e)
+{
+    if (when_of(e) < a.start || !common_bytes(e, a.mine) ||
+        (is_atomic(e) && is_atomic(a.mine) && !(order.marked && are_weak(a, e))))
         return 0;
-    return when_of(e) >= order.block_start ? !happens_before(e, a.thread)
-                                           : !a.is_shared && !order_released(e, a.thread);
+    if (is_own(e))
+        return !happens_before(e, a.thread) && (order.record < 0 || !order_released(e, a.thread));
+    return !a.is_shared && !order_released(e, a.thread);
 }
 
 /* The access breaks a rule together with an earlier one of other work. */
@@ -328,9 +535,9 @@ static void beside(struct access a)
 }
 
 /* Whether this read may replace that one in the shadow cell. */
-static inline int replaceable(struct access a, shadow_entry e)
+static inline __attribute__((always_inline)) int replaceable(struct access a, shadow_entry e)
 {
-    return when_of(e) < a.start || (when_of(e) >= order.block_start && happens_before(e, a.thread));
+    return when_of(e) < a.start || (is_own(e) && happens_before(e, a.thread));
 }
 
 /* ld.global.nc may return what memory held before the launch, at any time. So a launch must not
@@ -352,7 +559,7 @@ static int stale(struct access a)
 }
 
 /* reported: a fault of reading here is reported already, and a race would say the same. */
-static inline void race(struct access a, int reported)
+static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
     struct shadow_cell *c = &shadow[a.at / 4];
     if (!(reported && a.kind == READ) && conflicts(a, c->write))
@@ -368,7 +575,7 @@ static inline void race(struct access a, int reported)
     }
     if (replaceable(a, c->read[0]))
         c->read[0] = a.mine;
-    else if (replaceable(a, c->read[1]) || when_of(c->read[1]) < order.block_start ||
+    else if (replaceable(a, c->read[1]) || !is_own(c->read[1]) ||
              thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
         c->read[1] = a.mine;
 }
@@ -478,6 +685,9 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         if (read_unwritten)
             written_first(a, at);
     }
+    if (a.is_atomic && a.kind != WRITE && order.marked && looks[a.thread].p == p &&
+        when_of(looks[a.thread].mine) >= order.block_start)
+        strong_poll(at);
     if (a.kind == READ || a.kind == ATOMIC)
         looks[a.thread] = (struct look){p, at, entry_of(a.thread, a.code, 0), bytes, a.is_shared};
     a.start = a.is_shared ? order.block_start : order.grid_start;
@@ -492,7 +702,11 @@ access_of(struct worker *w, struct access asked, int whose, int step)
             pending_touched(whose, a.at, p + i, part, a.kind, a.code);
         if (proxy_used)
             proxy_touched(whose, a.at, p + i, part, a.kind, a.code);
+        if (a.kind != READ && !a.is_atomic && order.synced && is_atomic(shadow[a.at / 4].write))
+            order_overwritten((uintptr_t)a.at);
         race(a, more && hold_to_more(a));
+        if (a.is_atomic && a.what != strong_what((int)part, 0))
+            strong_note(a.at, a.mine, a.what);
     }
     return at;
 }
@@ -508,9 +722,23 @@ static __attribute__((cold, noinline)) int64_t access_again(struct worker *w, st
 static __attribute__((noinline)) int64_t access_seen(struct worker *w, int thread, enum kind kind,
                                                      uintptr_t p, unsigned bytes, uint32_t code)
 {
+    const struct access a = {
+        .thread = thread, .kind = kind, .is_atomic = 0, .code = code, .p = p, .bytes = bytes};
+    return access_of(w, a, thread, 0);
+}
+
+/* The same of a strong access; flags: of enum trace_order; parts: elements of a vector. */
+static __attribute__((noinline)) int64_t strong_seen(struct worker *w, int thread, enum kind kind,
+                                                     uintptr_t p, unsigned bytes, uint32_t code,
+                                                     int flags, unsigned parts)
+{
+    const int what = strong_what((int)(bytes / (parts ? parts : 1)), flags);
+    order.marked |= what != strong_what(4, 0);
+    const int flag = flags & TRACE_VOLATILE && kind == WRITE && order_follows_fence(thread);
     const struct access a = {.thread = thread,
                              .kind = kind,
-                             .is_atomic = kind == ATOMIC,
+                             .is_atomic = 1,
+                             .what = what | (flag ? STRONG_FLAG : 0),
                              .code = code,
                              .p = p,
                              .bytes = bytes};
@@ -558,6 +786,27 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     plain_store = 0;
 }
 
+static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes)
+{
+    const struct object *o;
+    return locate(w, p, bytes, &o) >= 0;
+}
+
+/* A volatile access is relaxed, in the scope of the system. */
+static inline void seen_volatile(struct worker *w, uintptr_t p, unsigned bytes, int writes,
+                                 const void *from, const void *frame)
+{
+    if (is_builtin_variable(p))
+        return;
+    plain_store = writes && !in_pieces;
+    const int thread = (int)w->now;
+    const int64_t at =
+        strong_seen(w, thread, writes ? WRITE : READ, p, bytes, code_of(from), TRACE_VOLATILE, 1);
+    plain_store = 0;
+    if (at >= 0)
+        order_strong(thread, (uintptr_t)at, writes ? WRITE : READ, TRACE_VOLATILE);
+}
+
 int trace_heap_free(void *p, const void *site)
 {
     const struct object *o = object_at((uintptr_t)p);
@@ -597,7 +846,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
         const shadow_entry r = shadow[at / 4 + i / 4].write;
         if (!is_atomic(r) || when_of(r) < start ||
-            (when_of(r) >= order.block_start ? happens_before(r, me) : order_released(r, me)))
+            (is_own(r) ? happens_before(r, me) : order_released(r, me)))
             continue;
         struct side sides[2] = {earlier(ATOMIC, r), {ATOMIC, code, me, order.block}};
         finding_add(SUM_ORDER, order.kernel, sides, 2, bytes, is_shared ? shared_at(p) : o, p,
@@ -613,22 +862,33 @@ void cpu_trace_sum(const volatile void *p, size_t bytes)
                  code_of(__builtin_return_address(0)));
 }
 
-static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
+/* Whether an atomic at p, of so many bytes, only reads. */
+static int fails(uintptr_t p, unsigned bytes)
 {
+    const int is_compare = compared.p == p && compared.bytes == bytes;
     const struct object *o;
-    access_seen(w, thread, ATOMIC, p, bytes, code);
-    watchdog_atomic(w, (const void *)p, bytes);
-    int64_t at = locate(w, p, bytes, &o);
-    if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_atomic((uintptr_t)at, (const void *)p, bytes);
+    compared.p = 0;
+    return is_compare && locate(cpu_worker, p, bytes, &o) >= 0 &&
+           memcmp((const void *)p, &compared.expected, bytes) != 0;
 }
 
-void cpu_trace_atomic(const volatile void *p, size_t bytes)
+static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code,
+                        int flags, unsigned parts)
+{
+    const enum kind kind = fails(p, bytes) ? READ : ATOMIC;
+    const int64_t at = strong_seen(w, thread, kind, p, bytes, code, flags, parts);
+    watchdog_atomic(w, (const void *)p, bytes);
+    if (at >= 0)
+        order_atomic(thread, (uintptr_t)at, (const void *)p, bytes, kind, flags);
+}
+
+void cpu_trace_atomic(const volatile void *p, size_t bytes, enum cpu_scope scope)
 {
     struct worker *w = cpu_worker;
     if (w && w->running)
         atomic_seen(w, (int)w->now, (uintptr_t)p, (unsigned)bytes,
-                    code_of(__builtin_return_address(0)));
+                    code_of(__builtin_return_address(0)),
+                    scope == CPU_SCOPE_BLOCK ? TRACE_BLOCK_SCOPE : 0, 1);
 }
 
 /* --- Inline PTX ------------------------------------------------------------------------------- */
@@ -640,17 +900,19 @@ static int64_t lane_seen(struct worker *w, int lane, enum kind kind, uintptr_t p
     return access_seen(w, thread, kind, p, bytes, statement[thread]);
 }
 
-/* The same of a load or store that is .relaxed, .acquire or .release. */
-static int64_t strong_seen(struct worker *w, int lane, enum kind kind, uintptr_t p, unsigned bytes)
+/* What the next strong access of a statement is: flags, and from bit 8 on the elements of a
+ * vector. */
+static int next_order;
+void trace_ordering(struct worker *w, int order)
 {
-    const int thread = thread_at(w, lane);
-    const struct access a = {.thread = thread,
-                             .kind = kind,
-                             .is_atomic = 1,
-                             .code = statement[thread],
-                             .p = p,
-                             .bytes = bytes};
-    return access_of(w, a, thread, 0);
+    next_order = order;
+}
+
+static int take_order(void)
+{
+    const int taken = next_order;
+    next_order = 0;
+    return taken;
 }
 
 void trace_asm(struct worker *w, const void *from, const void *frame)
@@ -685,24 +947,28 @@ void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
     int thread = thread_at(w, lane);
-    atomic_seen(w, thread, p, bytes, statement[thread]);
+    atomic_seen(w, thread, p, bytes, statement[thread], take_order() & 0xff, parts);
 }
 
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
                             const void *insn)
 {
-    const int64_t at = strong_seen(w, lane, READ, p, bytes);
-    if (at < 0 || at >= (int64_t)ARENA_AT)
+    const int order = take_order(), flags = order & 0xff, thread = thread_at(w, lane);
+    const int64_t at =
+        strong_seen(w, thread, READ, p, bytes, statement[thread], flags, (unsigned)order >> 8);
+    if (at < 0)
         return (const void *)p;
-    return order_poll((uintptr_t)at, (const void *)p, bytes, acquires);
+    return order_poll(thread, (uintptr_t)at, (const void *)p, bytes, flags);
 }
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     w->changes++;
-    const int64_t at = strong_seen(w, lane, WRITE, p, bytes);
-    if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_atomic((uintptr_t)at, (const void *)p, bytes);
+    const int order = take_order(), flags = order & 0xff, thread = thread_at(w, lane);
+    const int64_t at =
+        strong_seen(w, thread, WRITE, p, bytes, statement[thread], flags, (unsigned)order >> 8);
+    if (at >= 0)
+        order_atomic(thread, (uintptr_t)at, (const void *)p, bytes, WRITE, flags);
 }
 
 /* The lane that has a row's address is not the lane that gets the row: 4 bytes of row r go to lanes

@@ -143,7 +143,8 @@ static void find_looks(struct worker *w)
         int k = 0;
         w->threads[i].looked = NULL;
         of[i] = -1;
-        if (!(w->warps[i / WARP].live >> i % WARP & 1) || w->threads[i].op != CPU_NANOSLEEP ||
+        if (!(w->warps[i / WARP].live >> i % WARP & 1) ||
+            (w->threads[i].op != CPU_NANOSLEEP && w->threads[i].op != CPU_SPIN) ||
             when_of(look->mine) < order.block_start)
             continue;
         while (k < n && (found[k]->p != look->p || found[k]->bytes != look->bytes))
@@ -227,6 +228,7 @@ static enum rule rule_of(const struct worker *w, enum fault kind)
         for (int i = 0; i < w->size; i++)
             if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_MBARRIER)
                 return MBARRIER;
+        return VAIN;
     }
     return STOPPED;
 }
@@ -260,11 +262,15 @@ static uint32_t signalled_at(const struct worker *w)
     return found;
 }
 
+static int before_apart; /* how many findings there were when warps first met in two places */
+
 void trace_fault(struct worker *w, enum fault kind, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
     const enum rule rule = rule_of(w, kind);
     races_end();
+    if (w->apart && rule == DIVERGENCE)
+        findings_cut(before_apart); /* they come of barriers that were taken for others */
     memory_broken();
     locals_broken();
     pending_broken();
@@ -360,6 +366,29 @@ void trace_fewer(struct worker *w)
              w->live, w->size, w->live == 1 ? "s" : "", t->file, t->line);
     const struct side side = {READ, 0, (int)w->now, order.block};
     finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
+}
+
+void trace_apart(struct worker *w, int first)
+{
+    if (!w->apart)
+        before_apart = findings_count();
+    const struct thread *a = &w->threads[first], *b = a;
+    for (int i = 0; i < w->size && b->line == a->line && strcmp(b->file, a->file) == 0; i++)
+        if (w->barriers[0].waiting[i / WARP] >> i % WARP & 1)
+            b = &w->threads[i];
+    if (b->line < a->line) { /* which of them came first is chance */
+        const struct thread *other = a;
+        a = b;
+        b = other;
+    }
+    char text[1000];
+    snprintf(
+        text, sizeof text,
+        "warps of a block meet at %s:%d and at %s:%d: PTX has one barrier for both, but CUDA's "
+        "guide wants one place for all threads",
+        a->file, a->line, b->file, b->line);
+    const struct side side = {READ, 0, (int)w->now, order.block};
+    finding_add(TWO_BARRIERS, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
 /* A call of the API has failed, and many programs never ask. It is reported once for each place:

@@ -17,7 +17,7 @@ static int launch_unknown; /* a block of this launch has used the async proxy */
 static int unknown;        /* a block of any has, or time began anew: earlier reads are forgotten */
 static uint32_t latest;    /* the time when a block ended */
 
-static int is_wanted(void)
+int unread_wanted(void)
 {
     static int wanted = -1;
     if (wanted < 0) {
@@ -29,7 +29,7 @@ static int is_wanted(void)
 
 void unread_block_ended(void)
 {
-    if (!is_wanted() || !arena)
+    if (!unread_wanted() || !arena)
         return;
     launch_unknown |= proxy_used;
     unknown |= proxy_used || order.now < latest;
@@ -56,7 +56,7 @@ void unread_block_begins(const struct worker *w)
 /* One finding for each statement that has written: where the first such bytes are, and how many. */
 void unread_launch_ended(void)
 {
-    for (size_t i = 0; i < ARENA / 4 && arena && is_wanted(); i++) {
+    for (size_t i = 0; i < ARENA / 4 && arena && unread_wanted(); i++) {
         const struct cell first = cells[i];
         unsigned bytes = 0;
         if (!first.code || first.is_read || launch_unknown)
@@ -70,7 +70,7 @@ void unread_launch_ended(void)
         const uintptr_t p = arena + 4 * i;
         finding_add(UNREAD, order.kernel, &side, 1, bytes, shared_at(p), p, NULL);
     }
-    if (arena && is_wanted())
+    if (arena && unread_wanted())
         memset(cells, 0, sizeof cells);
     arena = 0;
     launch_unknown = 0;
@@ -78,7 +78,7 @@ void unread_launch_ended(void)
 
 int unread_memory(const void *p, size_t bytes, uint8_t *marks)
 {
-    if (!is_wanted() || unknown || (uintptr_t)p - region >= region_used)
+    if (!unread_wanted() || unknown || (uintptr_t)p - region >= region_used)
         return 0;
     const struct shadow_cell *c = &shadow[((uintptr_t)p - region) / 4];
     for (size_t i = 0; i < (bytes + 3) / 4; i++)

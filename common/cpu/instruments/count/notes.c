@@ -64,6 +64,17 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
 }
 
+static inline void seen_volatile(struct worker *w, uintptr_t p, unsigned bytes, int writes,
+                                 const void *from, const void *frame)
+{
+    seen(w, p, bytes, writes, from, frame);
+}
+
+static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes)
+{
+    return 1;
+}
+
 /* --- Inline PTX ------------------------------------------------------------------------------- */
 
 void trace_asm(struct worker *w, const void *from, const void *frame)
@@ -211,7 +222,7 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 
 /* Reports by the code of kernels. */
 
-void cpu_trace_atomic(const volatile void *p, size_t bytes)
+void cpu_trace_atomic(const volatile void *p, size_t bytes, enum cpu_scope scope)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running)
@@ -247,7 +258,8 @@ void cpu_trace_named(const char *name, uint64_t amount)
         w->trace->tally.named[tally_name(name)] += amount;
 }
 
-void cpu_trace_fence(void) /* blocks run concurrently, and not every CPU keeps stores in order */
+void cpu_trace_fence(
+    enum cpu_scope scope) /* blocks run concurrently, and not every CPU keeps stores in order */
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

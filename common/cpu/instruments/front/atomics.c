@@ -3,8 +3,6 @@
  * reports itself, in cuda_runtime.h, as one operation. */
 #include "device/device.h"
 
-enum { RELEASE = __ATOMIC_RELEASE }; /* and stronger orders */
-
 static int lane_of(const struct worker *w)
 {
     return (int)w->now % WARP;
@@ -21,32 +19,40 @@ static struct worker *kernel(const void *from, const void *frame)
     return w;
 }
 
-static void changed(struct worker *w, const volatile void *p, unsigned bytes, int order)
+/* The hook's flags of an order. The scope of a cuda::atomic is not known, and taken to be the
+ * device's: libcu++ does not tell a host's compiler. */
+static int ordering(int order)
+{
+    return (order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE ? TRACE_ACQUIRE : 0) |
+           (order >= __ATOMIC_RELEASE ? TRACE_RELEASE : 0);
+}
+
+static void changed(struct worker *w, const volatile void *p, unsigned bytes, int flags)
 {
     if (!w) {
         TRACE_CHECK(host_atomic((uintptr_t)p, 1));
         return;
     }
-    if (order >= RELEASE)
-        TRACE_CHECK(fence(w));
+    TRACE_CHECK_OR(ordering(w, flags), (void)flags);
     trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
 }
 
-static void stored(struct worker *w, const volatile void *p, unsigned bytes, int order)
+static void stored(struct worker *w, const volatile void *p, unsigned bytes, int flags)
 {
     if (!w)
         return;
-    if (order >= RELEASE)
-        TRACE_CHECK(fence(w));
+    TRACE_CHECK(ordering(w, flags));
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
 /* The address from which the load at `from` gets its value. */
 static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
-                                   int order, const void *from)
+                                   int flags, const void *from)
 {
-    const int acquires = order != __ATOMIC_RELAXED;
-    if (!w)
+    const int acquires = (flags & TRACE_ACQUIRE) != 0;
+    if (w)
+        TRACE_CHECK(ordering(w, flags));
+    else
         TRACE_CHECK(host_atomic((uintptr_t)p, 1));
     return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
 }
@@ -56,26 +62,34 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
 #define OP(n, T, name, builtin)                                                                    \
     T __tsan_atomic##n##_##name(volatile T *p, T v, int order)                                     \
     {                                                                                              \
-        changed(KERNEL, p, n / 8, order);                                                          \
+        changed(KERNEL, p, n / 8, ordering(order));                                                \
         return builtin(p, v, __ATOMIC_SEQ_CST);                                                    \
     }
 #define CAS(n, T, name)                                                                            \
     int __tsan_atomic##n##_##name(volatile T *p, T *old, T v, int yes, int no)                     \
     {                                                                                              \
         (void)no;                                                                                  \
-        changed(KERNEL, p, n / 8, yes);                                                            \
-        return __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+        cpu_trace_compare(p, *old, n / 8);                                                         \
+        changed(KERNEL, p, n / 8, ordering(yes));                                                  \
+        const T wanted = *old;                                                                     \
+        const int same = *p == wanted && v == wanted;                                              \
+        const int done =                                                                           \
+            __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+        if (!done || same)                                                                         \
+            cpu_polled(p, old, n / 8);                                                             \
+        return done;                                                                               \
     }
 #define ATOMICS(n, T)                                                                              \
     T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \
     {                                                                                              \
         const void *from = __builtin_return_address(0);                                            \
-        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order, from),          \
-                               __ATOMIC_SEQ_CST);                                                  \
+        return __atomic_load_n(                                                                    \
+            (const volatile T *)loaded(KERNEL, p, n / 8, ordering(order), from),                   \
+            __ATOMIC_SEQ_CST);                                                                     \
     }                                                                                              \
     void __tsan_atomic##n##_store(volatile T *p, T v, int order)                                   \
     {                                                                                              \
-        stored(KERNEL, p, n / 8, order);                                                           \
+        stored(KERNEL, p, n / 8, ordering(order));                                                 \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     T __tsan_atomic##n##_compare_exchange_val(volatile T *p, T old, T v, int yes, int no)          \
@@ -96,11 +110,18 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* __nv_atomic_load and its like. The orders have the numbers of C's. */
+/* __nv_atomic_load and its like. The orders have the numbers of C's; scopes below the device's are
+ * the block's here, as no launch has clusters. */
+static int scoped(int order, int scope)
+{
+    enum { DEVICE = 3 }; /* __NV_THREAD_SCOPE_DEVICE */
+    return ordering(order) | (scope < DEVICE ? TRACE_BLOCK_SCOPE : 0);
+}
+
 uint64_t cpu_trace_ordered_load(const volatile void *p, unsigned bytes, int order, int scope)
 {
     const void *from = __builtin_return_address(0);
-    const volatile void *at = loaded(KERNEL, p, bytes, order, from);
+    const volatile void *at = loaded(KERNEL, p, bytes, scoped(order, scope), from);
     switch (bytes) {
     case 1:
         return __atomic_load_n((const volatile uint8_t *)at, __ATOMIC_SEQ_CST);
@@ -115,7 +136,7 @@ uint64_t cpu_trace_ordered_load(const volatile void *p, unsigned bytes, int orde
 
 void cpu_trace_ordered_store(volatile void *p, uint64_t v, unsigned bytes, int order, int scope)
 {
-    stored(KERNEL, p, bytes, order);
+    stored(KERNEL, p, bytes, scoped(order, scope));
     switch (bytes) {
     case 1:
         __atomic_store_n((volatile uint8_t *)p, (uint8_t)v, __ATOMIC_SEQ_CST);
@@ -133,7 +154,7 @@ void cpu_trace_ordered_store(volatile void *p, uint64_t v, unsigned bytes, int o
 
 void cpu_trace_ordered_change(volatile void *p, unsigned bytes, int order, int scope)
 {
-    changed(KERNEL, p, bytes, order);
+    changed(KERNEL, p, bytes, scoped(order, scope));
 }
 
 void __tsan_atomic_thread_fence(int order)

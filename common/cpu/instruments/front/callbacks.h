@@ -12,6 +12,10 @@
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame);
 
+/* The same of a volatile access. */
+static inline void seen_volatile(struct worker *w, uintptr_t p, unsigned bytes, int writes,
+                                 const void *from, const void *frame);
+
 /* The host reads or writes memory outside of kernels; the second: a volatile variable. */
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
 static inline void seen_volatile_of_host(uintptr_t p, int writes)
@@ -25,6 +29,9 @@ static inline int is_builtin_variable(uintptr_t p)
     return p - (uintptr_t)&threadIdx < sizeof(uint3) || p - (uintptr_t)&blockIdx < sizeof(uint3) ||
            p - (uintptr_t)&blockDim < sizeof(uint3) || p - (uintptr_t)&gridDim < sizeof(uint3);
 }
+
+/* Whether the kernel may load there: an address that is none is reported by the load itself. */
+static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes);
 
 /* True while data that move at once are reported in several calls of seen(). */
 static int in_pieces;
@@ -58,14 +65,6 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
         else                                                                                       \
             seen_of_host((uintptr_t)p, n, writes, __builtin_return_address(0));                    \
     }                                                                                              \
-    void __tsan_volatile_##name##n(void *p)                                                        \
-    {                                                                                              \
-        struct worker *w = cpu_worker;                                                             \
-        if (w && w->running)                                                                       \
-            seen(w, (uintptr_t)p, n, writes, HERE);                                                \
-        else                                                                                       \
-            seen_volatile_of_host((uintptr_t)p, writes);                                           \
-    }                                                                                              \
     void __tsan_unaligned_##name##n(void *p)                                                       \
     {                                                                                              \
         pieces((uintptr_t)p, n, writes, HERE);                                                     \
@@ -82,6 +81,45 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
     }
 SIZES(read, 0)
 SIZES(write, 1)
+
+/* Volatile accesses. A thread that finds the same value over and over lets others run, and then
+ * loads. What lies on the stack nobody else changes. */
+static void volatile_access(uintptr_t p, unsigned n, int writes, const void *from,
+                            const void *frame)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running) {
+        seen_volatile_of_host(p, writes);
+        return;
+    }
+    if (!writes && n <= 8 && p - (uintptr_t)w->stacks >= (uintptr_t)MAX_THREADS * FIBER_STACK &&
+        can_load(w, p, n))
+        cpu_polled((const volatile void *)p, (const void *)p, n);
+    seen_volatile(w, p, n, writes, from, frame);
+}
+#define VOLATILE(n)                                                                                \
+    void __tsan_volatile_read##n(void *p)                                                          \
+    {                                                                                              \
+        volatile_access((uintptr_t)p, n, 0, HERE);                                                 \
+    }                                                                                              \
+    void __tsan_volatile_write##n(void *p)                                                         \
+    {                                                                                              \
+        volatile_access((uintptr_t)p, n, 1, HERE);                                                 \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_read##n(void *p)                                                \
+    {                                                                                              \
+        pieces((uintptr_t)p, n, 0, HERE);                                                          \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_write##n(void *p)                                               \
+    {                                                                                              \
+        pieces((uintptr_t)p, n, 1, HERE);                                                          \
+    }
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+VOLATILE(16)
+#undef VOLATILE
 
 /* The pointer of an object to its virtual functions is memory like any other. */
 void __tsan_vptr_update(void **p, void *value)

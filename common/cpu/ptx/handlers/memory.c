@@ -25,23 +25,37 @@ static void *pointer(struct worker *w, const ptx_insn *i, int operand, const uin
                        ptx_address(&i->operand[operand], reg), bytes);
 }
 
-/* True if other blocks may access the same place at the same time: .relaxed, .acquire and
- * .release, except in the scope of a block. */
+/* Only the block's own threads: a cluster is one block here. */
+static int is_of_block(const ptx_insn *i)
+{
+    return ptx_has(i, PTX_M_cta) || ptx_has(i, PTX_M_cluster);
+}
+
+/* True if others may access the same place at the same time: .relaxed, .acquire, .release and
+ * .volatile. For count, an access in the scope of a block is like any other. */
 static int is_strong(const ptx_insn *i)
 {
-    return (ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_release) ||
-            ptx_has(i, PTX_M_acq_rel)) &&
-           !ptx_has(i, PTX_M_cta);
+    return ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_release) ||
+                   ptx_has(i, PTX_M_acq_rel)
+               ? CPU_TRACE == 2 || !ptx_has(i, PTX_M_cta)
+               : CPU_TRACE == 2 && ptx_has(i, PTX_M_volatile);
 }
 
 /* Makes the thread's earlier writes visible before its next write. */
-static void release(struct worker *w, const ptx_insn *i)
+static void release(const ptx_insn *i)
 {
-    if (!ptx_has(i, PTX_M_release) && !ptx_has(i, PTX_M_acq_rel))
-        return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (is_strong(i))
-        TRACE_CHECK(fence(w));
+    if (ptx_has(i, PTX_M_release) || ptx_has(i, PTX_M_acq_rel))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void tell_order(struct worker *w, const ptx_insn *i)
+{
+    const int both = ptx_has(i, PTX_M_acq_rel);
+    const int order = (is_of_block(i) ? TRACE_BLOCK_SCOPE : 0) |
+                      (both || ptx_has(i, PTX_M_acquire) ? TRACE_ACQUIRE : 0) |
+                      (both || ptx_has(i, PTX_M_release) ? TRACE_RELEASE : 0) |
+                      (ptx_has(i, PTX_M_volatile) ? TRACE_VOLATILE : 0) | parts_of(i) << 8;
+    TRACE_CHECK_OR(ordering(w, order), (void)order);
 }
 
 void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -49,6 +63,8 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int parts = parts_of(i), bits = ptx_type_bits[i->type[0]];
     const size_t bytes = (size_t)bits / 8;
     const char *p = pointer(w, i, 1, reg, bytes * (size_t)parts);
+    if (is_strong(i))
+        tell_order(w, i);
     if (is_strong(i))
         p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts),
                      ptx_has(i, PTX_M_acquire), i);
@@ -60,6 +76,8 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
         memcpy(&value[k], p + (size_t)k * bytes, bytes);
     if (ptx_has(i, PTX_M_acquire))
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_volatile))
+        cpu_polled(p, value, sizeof value);
     for (int k = 0; k < parts; k++) {
         const ptx_operand *to = ptx_part(&i->operand[0], k);
         if (ptx_type_kinds[i->type[0]] == 's') /* extended to the register's width */
@@ -74,7 +92,9 @@ void ptx_st(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int parts = parts_of(i);
     const size_t bytes = ptx_type_bits[i->type[0]] / 8u;
     char *p = pointer(w, i, 0, reg, bytes * (size_t)parts);
-    release(w, i);
+    release(i);
+    if (is_strong(i))
+        tell_order(w, i);
     (is_strong(i) ? ptx_publish : ptx_write)(w, (int)w->now % WARP, p,
                                              (unsigned)(bytes * (size_t)parts));
     for (int k = 0; k < parts; k++) {
@@ -152,7 +172,8 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
     const ptx_operand *a = &i->operand[address + 1], *b = &i->operand[address + 2];
     const int shared = ptx_in_shared(w, (uintptr_t)p);
     uint64_t was[8], second = ptx_has(i, PTX_M_cas) ? ptx_get(b, reg) : 0;
-    release(w, i);
+    release(i);
+    tell_order(w, i);
     ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts,
                ptx_has(i, PTX_M_add) && ptx_type_kinds[i->type[0]] == 'f');
     for (int k = 0; k < parts; k++)
@@ -160,6 +181,11 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
             exchange(i, shared, p + (size_t)k * bytes, bytes, ptx_get(ptx_part(a, k), reg), second);
     for (int k = 0; old && k < parts; k++)
         ptx_set(ptx_part(old, k), reg, was[k]);
+    const uint64_t v = ptx_get(ptx_part(a, 0), reg);
+    if (old && parts == 1 &&
+        (ptx_has(i, PTX_M_cas) || ptx_has(i, PTX_M_exch) || (ptx_has(i, PTX_M_add) && !v)) &&
+        memcmp(p, was, bytes) == 0)
+        cpu_polled(p, was, bytes); /* a loop of those waits for a change */
 }
 
 void ptx_atom(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -195,8 +221,8 @@ void ptx_isspacep(struct worker *w, const ptx_insn *i, uint64_t *reg)
 void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!ptx_has(i, PTX_M_cta) && !ptx_has(i, PTX_M_proxy))
-        TRACE_CHECK(fence(w));
+    if (!ptx_has(i, PTX_M_proxy))
+        TRACE_CHECK(fence(w, is_of_block(i) ? CPU_SCOPE_BLOCK : CPU_SCOPE_DEVICE));
 }
 
 /* fence.proxy.async: for global and shared memory, unless it names one. */

@@ -73,9 +73,11 @@
     X(shared_cta, "shared::cta")                                                                   \
     X(shared_cluster, "shared::cluster")                                                           \
     X(cta, "cta")                                                                                  \
+    X(cluster, "cluster")                                                                          \
     X(gpu, "gpu")                                                                                  \
     X(sys, "sys")                                                                                  \
     X(relaxed, "relaxed")                                                                          \
+    X(volatile, "volatile")                                                                        \
     X(acquire, "acquire")                                                                          \
     X(release, "release")                                                                          \
     X(acq_rel, "acq_rel")                                                                          \

@@ -301,8 +301,7 @@ static int comes_after(shadow_entry e, int me, int64_t at, int atomic)
 {
     if (when_of(e) < order.grid_start || (atomic && is_atomic(e)))
         return 1;
-    return when_of(e) >= order.block_start ? happens_before(e, me)
-                                           : is_shared(at) || order_released(e, me);
+    return is_own(e) ? happens_before(e, me) : is_shared(at) || order_released(e, me);
 }
 
 /* Checks the operation against an earlier ordinary access. */
@@ -318,16 +317,15 @@ static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at,
     } else if (launch_beside && !is_shared(at) && stream_unordered(e)) {
         report(STREAM_RACE, side_of_op(o), first, at, p, bytes);
     } else if (!comes_after(e, me, at, atomic) && !(is_shared(at) && hasty(o))) {
-        const enum rule rule = when_of(e) < order.block_start ? GLOBAL_RACE
-                               : o->what == TRACE_WGMMA       ? SHARED_RACE
-                                                              : PENDING_COPY;
+        const enum rule rule = !is_own(e)               ? GLOBAL_RACE
+                               : o->what == TRACE_WGMMA ? SHARED_RACE
+                                                        : PENDING_COPY;
         first.block = order_block_of(e);
         struct side second = side_of_op(o);
         if (rule == PENDING_COPY)
             second.kind = COPY_APART;
         report(rule, first, second, at, p, bytes);
-    } else if (was == WRITE && when_of(e) >= order.block_start &&
-               !clock_fenced(e, me, !is_shared(at))) {
+    } else if (was == WRITE && is_own(e) && !clock_fenced(e, me, !is_shared(at))) {
         report(PROXY_FENCE, first, side_of_op(o), at, p, bytes);
     }
 }

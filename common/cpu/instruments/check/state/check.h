@@ -69,6 +69,8 @@ struct side {
  * race; `text` is kept. */
 int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+/* The end of its line, after a comma: a constant. */
+void finding_why(int finding, const char *why);
 /* Of a pending copy: the last wait of its thread, which left it in flight, with the latest `left`
  * groups, or came BEFORE_THE_COPY; and where in which object the copy reads. */
 enum { BEFORE_THE_COPY = -1 };
@@ -80,6 +82,14 @@ void finding_put_index(FILE *out, const char *name, uint64_t i, uint3 n);
 /* A finding is being added; the signal that came then, and is to come again. */
 extern volatile int findings_change, findings_signal;
 extern int findings_interrupted; /* the last line says so */
+/* How many there are; forgets those behind the first n. */
+int findings_count(void);
+void findings_cut(int n);
+/* Those of this process: forgets them; sends its races to another one; takes in what a copy of it
+ * has sent, as found in a second order. */
+void findings_drop(void);
+void findings_send(int to);
+void findings_receive(const char *text, size_t n);
 extern int kernels_ran;          /* or there was nothing to find */
 int findings_report(void);       /* reports what is left, and returns how many findings */
 void findings_end(void);         /* reports what is left; the program ends with 1 if there is any */
@@ -167,6 +177,7 @@ void memory_name(void *p, const char *name);
 
 /* --- unread.c: memory that nobody reads ------------------------------------------------------- */
 
+int unread_wanted(void);
 void unread_block_ended(void);
 void unread_block_begins(const struct worker *w);
 void unread_launch_ended(void);
@@ -207,6 +218,12 @@ extern struct ordering {
     const struct cpu_kernel *kernel; /* of the launch */
     uint64_t block;                  /* that runs */
     uint32_t now, launch_start, block_start, barrier_end;
+    uint32_t turn_start; /* since then only this block has run */
+    int apart;           /* a block of the launch has been set aside */
+    uint32_t rounds;     /* how often time has begun anew */
+    int synced, marked;  /* the launch has made a fence or a release; an access of strong_note */
+    int record;          /* of the block, in release.c; -1: it has neither released nor acquired */
+    int named;           /* the block has met at a named barrier */
     uint32_t grid_start; /* the grid's last barrier, or the launch's start */
     int cached;          /* the launch has made a ld.global.nc */
     uint32_t early;      /* when the first of the launches began that may still run; 0: none may */
@@ -251,6 +268,13 @@ static inline shadow_entry entry_of(int thread, uint32_t code, int atomic)
            (code & 0xffffff);
 }
 
+int order_own(shadow_entry e);
+/* Whether the block that runs has made e, which is of this launch. */
+static inline int is_own(shadow_entry e)
+{
+    return when_of(e) >= order.turn_start || (order.apart && order_own(e));
+}
+
 /* Within the block: whether e happens before what thread `me` does now. */
 static inline int happens_before(shadow_entry e, int me)
 {
@@ -264,23 +288,65 @@ static inline int happens_before(shadow_entry e, int me)
            when < order.lane_sees[me / WARP][me % WARP][its % WARP];
 }
 
-/* Between blocks: whether e happens before what thread `me` does now. It does if e's block made an
- * atomic after a fence that covers e, and this block has accessed that atomic's variable. */
-int order_released(shadow_entry e, int me);
 uint64_t order_block_of(shadow_entry e);
 /* Whether e was made by a launch in front that need not have ended for what `me` does now. */
 int order_unfinished(shadow_entry e, int me);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place); /* begins, or goes on after a barrier of the grid */
 void order_tick(void);            /* time goes on */
+void order_ticks(int n);          /* time does not begin anew within the next n ticks */
 void order_join(int barrier); /* the hooks of a barrier and of a warp operation call these three */
 void order_barrier(struct worker *w, int barrier);
 void order_warp(struct worker *w, int warp, unsigned mask);
-/* An atomic or a store that releases is about to be made at p; at: of the shadow cell, counted in
- * bytes. */
-void order_atomic(uintptr_t at, const void *p, unsigned bytes);
-/* A load that may be part of an order; returns where it finds its value. */
-const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires);
+int order_record_of(shadow_entry e); /* of the block that has made e */
+void order_recorded(int record);     /* the block that runs has it now */
+/* The block that runs is set aside, and goes on. The second is 0 where time has begun anew, and
+ * nothing is known of what was before. */
+struct order_kept *order_take(void);
+int order_give(struct order_kept *kept);
+
+/* --- release.c: order by fences and atomics --------------------------------------------------- */
+
+void order_fence(int thread, enum cpu_scope scope); /* the thread makes one */
+
+/* Whether e happens before what thread `me` does now, by releases and acquires between blocks. */
+int order_released(shadow_entry e, int me);
+/* Whether the thread has found what was released after e, with no fence since. */
+int order_observed(shadow_entry e, int me);
+/* A thread makes a strong access. Returns whether it releases something to other blocks. */
+int order_strong(int thread, uintptr_t at, enum kind kind, int flags);
+/* The thread has made no strong write since its last fence, or no fence at all. */
+int order_follows_fence(int thread);
+/* A strong write, or an atomic, is about to be made at p by the thread; at: of the shadow cell,
+ * counted in bytes; flags: of enum trace_order. */
+void order_atomic(int thread, uintptr_t at, const void *p, unsigned bytes, enum kind kind,
+                  int flags);
+/* A strong load; returns where it finds its value. */
+const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, int flags);
+/* The thread has read the place since e, strongly, and has then made a fence. */
+int order_has_read(int thread, uintptr_t at, shadow_entry e);
+void order_overwritten(uintptr_t at); /* by a write that is not strong */
+void release_launch(void);
+void release_block(void); /* the block that ran has ended */
+struct releases *release_take(void);
+void release_give(struct releases *given);
+
+/* --- shadow.c: strong accesses that are not of the usual kind --------------------------------- */
+
+/* Of a strong access: its size, a power of 2, and flags of enum trace_order. */
+static inline int strong_what(int bytes, int flags)
+{
+    return __builtin_ctz((unsigned)bytes) | (flags & TRACE_BLOCK_SCOPE ? 8 : 0) |
+           (flags & TRACE_VOLATILE ? 16 : 0);
+}
+/* STRONG_FLAG: a write that order_follows_fence. */
+enum { STRONG_SIZE = 7, STRONG_OF_BLOCK = 8, STRONG_VOLATILE = 16, STRONG_FLAG = 32 };
+int strong_of(int64_t at, shadow_entry e);
+void strong_note(int64_t at, shadow_entry e, int what);
+/* A thread has found the same value there twice in a row: it is a flag. */
+void strong_poll(int64_t at);
+int strong_polled(int64_t at);
+void strong_launch(void);
 
 /* --- handles.c: streams, events and graphs ---------------------------------------------------- */
 
@@ -344,6 +410,11 @@ void clock_merge(struct vector_clock *to, const struct vector_clock *from);
 /* How many phases of an mbarrier the thread knows to be complete. */
 uint32_t clock_phases(int thread, int mbarrier);
 void clocks_block(struct worker *w);
+void clock_known(uint32_t *to, int thread); /* raises it to what the thread knows */
+/* Raises what a thread knows of fences of proxies and of phases. */
+void clock_carry(struct vector_clock *to, int thread);
+struct clocks *clocks_take(void);
+void clocks_give(struct worker *w, struct clocks *given);
 struct vector_clock *clock_new(void); /* of one for whom nothing has happened */
 void clock_drop(struct vector_clock **c);
 
@@ -354,6 +425,9 @@ void named_opens(const struct worker *w, int barrier); /* the running thread ope
 /* The running thread comes to a barrier for another number of threads than those before it. */
 void named_differs(unsigned barrier, const char *text);
 void named_forget(void); /* a block begins */
+int named_told(void);    /* a finding of this block */
+struct named *named_take(void);
+void named_give(struct named *given);
 
 /* --- shuffles.c: shuffles that read a lane which does not take part --------------------------- */
 
@@ -443,6 +517,11 @@ void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
 void registers_report(enum rule rule, int thread, uint32_t code, const char *text);
+
+/* --- second.c: a launch in a second order ----------------------------------------------------- */
+
+void second_begins(struct launch *l); /* before anything of it is known */
+void second_ends(void);
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 

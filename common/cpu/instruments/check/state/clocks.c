@@ -99,6 +99,47 @@ static void raise_to_known(uint32_t *to, int thread)
     to[thread] = order.now;
 }
 
+void clock_known(uint32_t *to, int thread)
+{
+    raise_to_known(to, thread);
+}
+
+void clock_carry(struct vector_clock *to, int thread)
+{
+    const struct vector_clock *mine = order.clock[thread] ? order.clock[thread] : &base;
+    for (int space = 0; space < 2; space++)
+        raise(to->fenced[space], mine->fenced[space], size);
+    raise(to->phases, mine->phases, MBARRIERS);
+}
+
+/* What a block that rests leaves here. */
+struct clocks {
+    struct vector_clock base, *joined[MAX_BARRIERS];
+    int any;
+    uint8_t changed[MAX_WARPS];
+};
+
+struct clocks *clocks_take(void)
+{
+    struct clocks *taken = need_memory(malloc(sizeof *taken), "what check knows");
+    taken->base = base;
+    taken->any = any;
+    memcpy(taken->joined, joined, sizeof joined);
+    memcpy(taken->changed, changed, sizeof changed);
+    memset(joined, 0, sizeof joined);
+    return taken;
+}
+
+void clocks_give(struct worker *w, struct clocks *given)
+{
+    size = w->size;
+    base = given->base;
+    any = given->any;
+    memcpy(joined, given->joined, sizeof joined);
+    memcpy(changed, given->changed, sizeof changed);
+    free(given);
+}
+
 void trace_proxy_fence(struct worker *w, int lane, int spaces)
 {
     const int thread = thread_at(w, lane);

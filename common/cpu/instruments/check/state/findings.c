@@ -25,6 +25,8 @@ struct finding {
     struct object object; /* .what is NULL for none */
     uintptr_t p;
     char *text;
+    int second;      /* found in the second order of a launch, and not in the first */
+    const char *why; /* the end of its line, in place of the rule's; NULL: that */
     uint64_t times;
 };
 int kernels_ran, findings_interrupted;
@@ -68,8 +70,8 @@ static int add(enum rule rule, const struct cpu_kernel *kernel, const struct sid
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
-        if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
-            (!text || (strchr(text, '%') && same_words(text, f->text))) &&
+        if (f->rule == rule && !f->second && f->side[0].code == sides[0].code &&
+            !text == !f->text && (!text || (strchr(text, '%') && same_words(text, f->text))) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
@@ -104,6 +106,12 @@ int finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct si
     if (findings_signal)
         raise(findings_signal);
     return i;
+}
+
+void finding_why(int finding, const char *why)
+{
+    if (findings[finding].times == 1)
+        findings[finding].why = why;
 }
 
 void finding_waited(int finding, uint32_t wait, int left, const struct object *source, uintptr_t p)
@@ -311,7 +319,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         finding_put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
-        const char *other = rules[f->rule].other, *end = rules[f->rule].end;
+        const char *other = rules[f->rule].other, *end = f->why ? f->why : rules[f->rule].end;
         if (f->sides == 2 && (f->side[0].kind == COPY_APART || f->side[1].kind == COPY_APART))
             end = "and nothing orders the two: need a barrier between, in front of the copy or "
                   "behind its wait";
@@ -449,7 +457,11 @@ int findings_print(FILE *out)
     for (int i = 0; i < n; i++)
         for (int k = i + 1; k < n && findings[i].times; k++)
             if (same_line(&findings[i], places + PLACES * i, &findings[k], places + PLACES * k)) {
-                findings[i].times += findings[k].times;
+                if (findings[i].second == findings[k].second)
+                    findings[i].times += findings[k].times;
+                else if (findings[i].second)
+                    findings[i].times = findings[k].times;
+                findings[i].second &= findings[k].second;
                 findings[k].times = 0;
             }
     /* A read of what is written later comes last: what the two lack is an order, and where that is
@@ -476,6 +488,60 @@ int findings_print(FILE *out)
     n_findings = 0;
     printed_by_host = 1;
     return distinct;
+}
+
+/* --- From one process to another -------------------------------------------------------------- */
+
+int findings_count(void)
+{
+    return n_findings;
+}
+
+void findings_cut(int n)
+{
+    n_findings = n < n_findings ? n : n_findings;
+}
+
+void findings_drop(void)
+{
+    n_findings = 0;
+}
+
+static void send_all(int to, const void *p, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = write(to, (const char *)p + done, bytes - done);
+        if (n <= 0)
+            _exit(0);
+        done += (size_t)n;
+    }
+}
+
+void findings_send(int to)
+{
+    for (int i = 0; i < n_findings; i++)
+        if (findings[i].rule == SHARED_RACE || findings[i].rule == GLOBAL_RACE) {
+            send_all(to, &findings[i], sizeof findings[i]);
+            send_all(to, findings[i].kernel, strlen(findings[i].kernel) + 1);
+        }
+}
+
+/* Addresses in a copy of the process are those of the process. */
+void findings_receive(const char *text, size_t n)
+{
+    for (size_t at = 0; at + sizeof *findings < n;) {
+        struct finding f;
+        memcpy(&f, text + at, sizeof f);
+        at += sizeof f;
+        const size_t name = strnlen(text + at, n - at);
+        if (name == n - at)
+            return;
+        f.kernel = kept(strdup(text + at));
+        f.second = 1;
+        at += name + 1;
+        findings = kept(realloc(findings, (size_t)(n_findings + 1) * sizeof *findings));
+        findings[n_findings++] = f;
+    }
 }
 
 int is_finding(const char *rule)

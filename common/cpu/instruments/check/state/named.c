@@ -113,6 +113,44 @@ void named_opens(const struct worker *w, int barrier)
     memset(&now[barrier], 0, sizeof now[barrier]);
 }
 
+int named_told(void)
+{
+    return told != 0;
+}
+
+struct named {
+    struct phase now[NAMED_BARRIERS], before[NAMED_BARRIERS];
+    unsigned lanes[NAMED_BARRIERS][MAX_WARPS], used, told;
+};
+
+struct named *named_take(void)
+{
+    struct named *taken = NULL;
+    if (used) {
+        taken = need_memory(malloc(sizeof *taken), "what check knows");
+        memcpy(taken->now, now, sizeof now);
+        memcpy(taken->before, before, sizeof before);
+        memcpy(taken->lanes, lanes, sizeof lanes);
+        taken->used = used;
+        taken->told = told;
+    }
+    named_forget();
+    return taken;
+}
+
+void named_give(struct named *given)
+{
+    named_forget();
+    if (!given)
+        return;
+    memcpy(now, given->now, sizeof now);
+    memcpy(before, given->before, sizeof before);
+    memcpy(lanes, given->lanes, sizeof lanes);
+    used = given->used;
+    told = given->told;
+    free(given);
+}
+
 void named_differs(unsigned barrier, const char *text)
 {
     char more[700];

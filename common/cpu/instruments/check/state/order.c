@@ -1,11 +1,10 @@
-/* check: which accesses happen before which.
+/* check: which accesses happen before which, by barriers and operations of a warp. release.c has
+ * fences and atomics; ../MEMORY-MODEL.md says what rules of PTX's memory model both follow.
  *
  * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
  * block, each warp and lane has a vector clock: the time before which what another did happens
- * before its next access. Between blocks, what a thread did before a fence happens before what a
- * later block does, if an atomic was made after the fence and the later block has accessed its
- * variable: by an atomic, by a load that is .acquire, or by one that is .relaxed with a fence after
- * it. A .release is a fence with an atomic or a store after it. */
+ * before its next access. A block may be set aside, so that others run; then its accesses lie in
+ * several stretches of time, and the stretch tells the block of an access. */
 #include "instruments/check/state/check.h"
 
 #include <sys/mman.h>
@@ -15,21 +14,13 @@ enum { EPOCHS = 1 << 25 };
 struct ordering order = {.now = 1};
 uint32_t statement[MAX_THREADS];
 static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* merged clocks of threads that have arrived */
+/* The stretches of time in which blocks ran. record: of the block, in release.c, or -1. */
 static struct start {
     uint32_t when;
+    int record;
     uint64_t block;
 } * starts;
 static int n_starts;
-/* Fences, and atomics that came after one in their thread or behind a barrier. */
-static struct sync {
-    /* barrier: the end of the last one at that time; warp: what the lanes of the thread's warp did
-     * before happens before this. */
-    uint32_t when, barrier, warp;
-    int thread;
-    uintptr_t p; /* or FENCE */
-} * syncs;
-static int n_syncs;
-#define FENCE UINTPTR_MAX
 /* Launches in front that need not have ended: when the first and the last of them began, 0 once the
  * host has waited; how many blocks of the last have waited for those before, and whether one of
  * them had before it let the next launch begin, so that all those had ended by then. */
@@ -43,46 +34,46 @@ static struct {
 static uint32_t grid_waits[MAX_THREADS], unwaited;
 static int grid_waited;  /* a thread of the block has */
 static int let_go_early; /* one has let the next launch begin, and none in front of it had */
-/* The last load of a thread of this block that looks at a variable as atomics change it. What it
- * has seen was made before `until`. */
-static struct poll {
-    uint32_t when, until;
-    int thread, acquires; /* or else a fence has to come after it */
-    uintptr_t p;
-} * polls;
-static int n_polls;
-/* Of variables that blocks may wait for, changed right after a fence: what the last change found.
- */
-enum { CHANGES = 4096 };
-static struct change {
-    uintptr_t p;
-    uint64_t before;
-    unsigned bytes;
-    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
-} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
 
 static void start_add(void)
 {
     starts = grown(starts, n_starts, sizeof *starts);
-    starts[n_starts++] = (struct start){order.now, order.block};
+    starts[n_starts++] = (struct start){order.now, order.record, order.block};
 }
 
 /* When all 2^25 times are used, the shadow memory is emptied and time begins anew. */
-void order_tick(void)
+static void begin_anew(void)
 {
-    if (++order.now < EPOCHS)
-        return;
     if (madvise(shadow, (ARENA_AT + ARENA) / 4 * sizeof *shadow, MADV_DONTNEED) != 0 ||
         madvise(cached_reads, (ARENA_AT + ARENA) / 4 * sizeof *cached_reads, MADV_DONTNEED) != 0)
         give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(order.sees, 0, sizeof order.sees);
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (order.lane_sees[i])
+            memset(order.lane_sees[i], 0, WARP * sizeof *order.lane_sees[i]);
     for (int i = 0; i < MAX_THREADS; i++)
         if (order.clock[i])
             memset(order.clock[i], 0, offsetof(struct vector_clock, phases));
     order.now = order.launch_start = order.grid_start = order.block_start = order.barrier_end = 1;
+    order.turn_start = 1;
     order.early = front.start = 0;
-    n_starts = n_syncs = n_polls = 0;
+    n_starts = 0;
+    order.synced = 0;
+    order.record = -1;
+    order.rounds++;
     start_add();
+}
+
+void order_tick(void)
+{
+    if (++order.now >= EPOCHS)
+        begin_anew();
+}
+
+void order_ticks(int n)
+{
+    if (order.now + (uint32_t)n >= EPOCHS)
+        begin_anew();
 }
 
 /* The block that e belongs to: an index into starts. */
@@ -104,63 +95,21 @@ uint64_t order_block_of(shadow_entry e)
     return starts[start_of(e)].block;
 }
 
-/* Whether what a thread did at that time comes before s, in its block. */
-static int comes_before(int thread, uint32_t when, const struct sync *s)
+int order_own(shadow_entry e)
 {
-    return thread == s->thread || when < s->barrier ||
-           (thread / WARP == s->thread / WARP && when < s->warp);
+    return when_of(e) >= order.launch_start && starts[start_of(e)].block == order.block;
 }
 
-static int knows(int me, int thread, uint32_t when)
+int order_record_of(shadow_entry e)
 {
-    return happens_before((shadow_entry)when << 39 | (shadow_entry)thread << 24, me);
+    return starts[start_of(e)].record;
 }
 
-/* Whether what a load of this block saw happens before what `me` does now. */
-static int acquired(const struct poll *poll, int me)
+void order_recorded(int record)
 {
-    if (poll->acquires)
-        return knows(me, poll->thread, poll->when);
-    for (const struct sync *s = syncs + n_syncs; s-- > syncs && s->when > poll->when;)
-        if (s->p == FENCE && comes_before(poll->thread, poll->when, s) &&
-            knows(me, s->thread, s->when))
-            return 1;
-    return 0;
-}
-
-/* Whether the block that runs has accessed the variable, and `me` is ordered after that. */
-static int met(uintptr_t p, uint32_t made, int me)
-{
-    shadow_entry mine = shadow[p / 4].write;
-    if (is_atomic(mine) && when_of(mine) >= order.block_start && happens_before(mine, me))
-        return 1;
-    for (int i = 0; i < n_polls; i++)
-        if (polls[i].p == p && made < polls[i].until && acquired(&polls[i], me))
-            return 1;
-    return 0;
-}
-
-int order_released(shadow_entry e, int me)
-{
-    int its = start_of(e), low = 0, high = n_syncs;
-    uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (syncs[middle].when <= when_of(e))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
-        const struct sync *fence = &syncs[f], *atomic = fence + 1;
-        if (fence->p != FENCE || !comes_before(thread_of(e), when_of(e), fence))
-            continue;
-        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++)
-            if (atomic->p != FENCE && comes_before(fence->thread, fence->when, atomic) &&
-                met(atomic->p, atomic->when, me))
-                return 1;
-    }
-    return 0;
+    for (int i = n_starts - 1; i >= 0 && (i == n_starts - 1 || order.apart); i--)
+        if (starts[i].block == order.block)
+            starts[i].record = record;
 }
 
 /* The next launch begins when every block has let it or has ended: one that waits first is enough.
@@ -177,7 +126,8 @@ void order_launch(const struct cpu_kernel *kernel)
     const int front_waited = !front.early || front.waited == n_starts;
     order.kernel = kernel;
     order.cached = 0;
-    n_starts = n_syncs = 0;
+    order.apart = 0;
+    n_starts = 0;
     order_tick();
     order.early = kernel->early && front.start && front.stream == kernel->stream
                       ? front.let_go_late ? front.last : front.start
@@ -238,9 +188,10 @@ void order_block(uint64_t place)
     block_ends();
     order_tick();
     order.block = place;
-    order.block_start = order.barrier_end = order.now;
+    order.block_start = order.turn_start = order.barrier_end = order.now;
+    order.record = -1;
+    order.named = 0;
     start_add();
-    n_polls = 0;
     memset(order.sees, 0, sizeof order.sees);
     memset(joined, 0, sizeof joined);
     if (order.early)
@@ -276,6 +227,7 @@ void order_barrier(struct worker *w, int barrier)
         order.barrier_end = order.now;
         return;
     }
+    order.named = 1;
     uint32_t *known = joined[barrier];
     for (int k = 0; k < MAX_WARPS; k++)
         if (w->barriers[barrier].waiting[k])
@@ -300,57 +252,58 @@ void order_warp(struct worker *w, int warp, unsigned mask)
             order.lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = order.now;
 }
 
-static void sync_add(uintptr_t p)
+/* --- Blocks that are set aside ---------------------------------------------------------------- */
+
+struct order_kept {
+    struct ordering order;
+    uint32_t rounds, joined[MAX_BARRIERS][MAX_WARPS], statement[MAX_THREADS];
+    uint32_t grid_waits[MAX_THREADS];
+    int grid_waited;
+};
+
+struct order_kept *order_take(void)
 {
-    syncs = grown(syncs, n_syncs, sizeof *syncs);
-    int thread = (int)cpu_worker->now, warp = thread / WARP;
-    syncs[n_syncs++] =
-        (struct sync){order.now, order.barrier_end, order.sees[warp][warp], thread, p};
+    struct order_kept *kept = need_memory(malloc(sizeof *kept), "what check knows");
+    order.apart = 1;
+    kept->order = order;
+    kept->rounds = order.rounds;
+    kept->grid_waited = grid_waited;
+    memcpy(kept->joined, joined, sizeof joined);
+    memcpy(kept->statement, statement, sizeof statement);
+    memcpy(kept->grid_waits, grid_waits, sizeof grid_waits);
+    memset(order.clock, 0, sizeof order.clock);
+    memset(order.lane_sees, 0, sizeof order.lane_sees);
+    return kept;
 }
 
-void order_atomic(uintptr_t at, const void *p, unsigned bytes)
+int order_give(struct order_kept *kept)
 {
-    if (!n_syncs)
-        return;
-    int after_fence = syncs[n_syncs - 1].p == FENCE;
-    sync_add(at);
-    if (!after_fence || bytes > sizeof changes->before)
-        return;
-    struct change *c = &changes[at / 4 % CHANGES];
-    *c = (struct change){.p = at, .bytes = bytes, .when = order.now};
-    memcpy(&c->before, p, bytes);
-}
-
-/* Blocks run one after the other: a block would never load a value that is too early, and a wait
- * for the wrong value would go unseen. So its first load returns the value before the last change,
- * unless that change happens before the load. */
-const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires)
-{
-    struct change *c = &changes[at / 4 % CHANGES];
-    int thread = (int)cpu_worker->now, i = 0;
-    int early = c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
-                c->shown != order.block_start && bytes == c->bytes &&
-                !order_released(shadow[at / 4].write, thread);
-    while (i < n_polls &&
-           (polls[i].p != at || polls[i].thread != thread || polls[i].acquires != acquires))
-        i++;
-    if (i == n_polls)
-        polls = grown(polls, n_polls++, sizeof *polls);
-    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, acquires, at};
-    if (early)
-        c->shown = order.block_start;
-    return early ? &c->before : p;
-}
-
-void trace_fence(struct worker *w)
-{
+    const int same = kept->rounds == order.rounds;
     order_tick();
-    sync_add(FENCE);
-    order_tick();
-}
-
-void cpu_trace_fence(void)
-{
-    if (cpu_worker && cpu_worker->running)
-        trace_fence(cpu_worker);
+    order.block = kept->order.block;
+    order.block_start = same ? kept->order.block_start : order.launch_start;
+    order.barrier_end = same ? kept->order.barrier_end : order.now;
+    order.record = same ? kept->order.record : -1;
+    order.named = kept->order.named;
+    memcpy(order.lane_sees, kept->order.lane_sees, sizeof order.lane_sees);
+    memcpy(order.clock, kept->order.clock, sizeof order.clock);
+    memset(order.sees, 0, sizeof order.sees);
+    memset(joined, 0, sizeof joined);
+    if (same) {
+        memcpy(order.sees, kept->order.sees, sizeof order.sees);
+        memcpy(joined, kept->joined, sizeof joined);
+    }
+    for (int i = 0; i < MAX_THREADS && !same; i++)
+        if (order.clock[i])
+            memset(order.clock[i], 0, offsetof(struct vector_clock, phases));
+    for (int i = 0; i < MAX_WARPS && !same; i++)
+        if (order.lane_sees[i])
+            memset(order.lane_sees[i], 0, WARP * sizeof *order.lane_sees[i]);
+    memcpy(statement, kept->statement, sizeof statement);
+    memcpy(grid_waits, kept->grid_waits, sizeof grid_waits);
+    grid_waited = kept->grid_waited;
+    order.turn_start = order.now;
+    start_add();
+    free(kept);
+    return same;
 }

@@ -83,6 +83,8 @@ RULE(DIVERGENCE, "barrier divergence", ALWAYS,
 RULE(NAMED_BARRIER, "named barrier", ALWAYS,
      "A named barrier is used by a group of threads that does not know whether the arrivals of "
      "others there are over, so that either group may open it for the other.")
+RULE(VAIN, "waits in vain", ALWAYS,
+     "All threads that could run wait for a value that nobody will write.")
 RULE(HOST_ACCESS, "host access", ALWAYS,
      "The host reads or writes memory that only kernels and copies reach.")
 RULE(HOST_VARIABLE, "host variable", ALWAYS, "A kernel reads or writes a variable of the host.",
@@ -95,6 +97,8 @@ RULE(FEWER_THREADS, "fewer threads", NEVER,
      "Some threads of a block have ended before a barrier that the others come to.")
 RULE(UNDEFINED_SHUFFLE, "undefined shuffle", NEVER,
      "A shuffle reads a lane that does not take part in it, so its value is undefined.")
+RULE(TWO_BARRIERS, "two barriers", NEVER,
+     "Whole warps of a block meet at barriers in different places of the code.")
 RULE(FAILED_CALL, "failed call", NEVER, "A call of the CUDA API has returned an error.")
 RULE(LEAK, "leak", LEAKS,
      "Memory is never freed, or a stream, an event, a graph or a texture is never destroyed.")

@@ -1,0 +1,129 @@
+/* check: a launch in a second order of its threads.
+ *
+ * Where threads order themselves by atomics, the order in which they ran hides some races: a lock
+ * that is taken without a fence harms only the second one who takes it. A launch changes memory, so
+ * it cannot run twice. But a copy of the process can run it in the opposite order: before the first
+ * launch of each kernel the process forks, and the copy waits. If the launch has used fences or
+ * atomics for order, the copy runs it too and sends the races that it finds. */
+#include "instruments/check/state/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 1 << 14, KERNELS = 256 };
+static pid_t child;           /* that waits, or 0 */
+static int asks[2], tells[2]; /* the parent writes to asks, the child to tells */
+static int is_copy;
+static struct timespec began;
+
+static int is_new(void (*entry)(void *))
+{
+    static void (*known[KERNELS])(void *);
+    static int n;
+    for (int i = 0; i < n; i++)
+        if (known[i] == entry)
+            return 0;
+    if (n == KERNELS)
+        return 0;
+    known[n++] = entry;
+    return 1;
+}
+
+/* The copy: waits until it is asked to run the launch. */
+static void wait_for_word(struct launch *l)
+{
+    char word = 0;
+    close(asks[1]), close(tells[0]);
+    if (read(asks[0], &word, 1) != 1 || word != 'y')
+        _exit(0);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
+        _exit(0);
+    is_copy = 1;
+    findings_drop();
+    l->order = ORDER_REVERSE; /* of threads; last_first makes it forward of blocks */
+}
+
+void second_begins(struct launch *l)
+{
+    const struct cpu_kernel *k = l->kernel;
+    const uint64_t threads = l->blocks * k->block.x * k->block.y * k->block.z;
+    child = 0;
+    if (!l->last_first || threads < 2 || threads > MOST_THREADS || events_wanted > 0 || is_copy ||
+        cpu_in_kernel() || !is_new(k->entry))
+        return;
+    if (pipe(asks) != 0)
+        return;
+    if (pipe(tells) != 0) {
+        close(asks[0]), close(asks[1]);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    fflush(NULL); /* what the copy has in its buffers must not come out twice */
+    child = fork();
+    if (child == 0) {
+        wait_for_word(l);
+        return;
+    }
+    close(asks[0]), close(tells[1]);
+    if (child < 0)
+        close(asks[1]), close(tells[0]), child = 0;
+}
+
+/* Milliseconds since the launch began. */
+static int elapsed(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int)((t.tv_sec - began.tv_sec) * 1000 + (t.tv_nsec - began.tv_nsec) / 1000000);
+}
+
+/* Reads what the copy sends, for as long as the launch has taken here, and a little. A copy that
+ * hangs, or dies, has found nothing. */
+static void listen_to_copy(void)
+{
+    enum { LITTLE = 2000 };
+    const int until = 2 * elapsed() + LITTLE;
+    char *text = NULL;
+    size_t n = 0;
+    for (;;) {
+        struct pollfd p = {tells[0], POLLIN, 0};
+        const int left = until - elapsed();
+        if (left <= 0 || (poll(&p, 1, left) < 0 && errno != EINTR)) {
+            n = 0;
+            break;
+        }
+        if (!(p.revents & (POLLIN | POLLHUP)))
+            continue;
+        text = need_memory(realloc(text, n + 4096), "what check knows");
+        const ssize_t got = read(tells[0], text + n, 4096);
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    findings_receive(text, n);
+    free(text);
+}
+
+void second_ends(void)
+{
+    if (is_copy) {
+        findings_send(tells[1]);
+        _exit(0);
+    }
+    if (!child)
+        return;
+    const int wanted = order.synced || order.marked;
+    if (write(asks[1], wanted ? "y" : "n", 1) == 1 && wanted)
+        listen_to_copy();
+    close(asks[1]), close(tells[0]);
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+}
