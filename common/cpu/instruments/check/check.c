@@ -766,10 +766,67 @@ void trace_host_atomic(uintptr_t p, int reads)
         ranges_host_strong(p, reads);
 }
 
+/* Whether an earlier access of the cell leaves nothing to find: it is of before `start`, or of this
+ * thread, or a barrier lies between. */
+static inline int is_over(shadow_entry e, uint32_t start, int thread)
+{
+    return when_of(e) < start ||
+           (when_of(e) >= order.turn_start &&
+            (when_of(e) < order.barrier_end || thread_of(e) == thread));
+}
+
+/* The short way for most accesses: of written memory, where no special rule applies and nothing can
+ * conflict. It leaves behind what access_of would leave; 0: access_of has to judge. */
+static inline int is_usual(const struct worker *w, uintptr_t p, unsigned bytes, int writes,
+                           uint32_t code)
+{
+    const int thread = (int)w->now;
+    const uint64_t offset = p - region, in_arena = p - (uintptr_t)w->arena;
+    const unsigned all = (1u << bytes) - 1;
+    uint32_t start = order.grid_start;
+    uint64_t at = offset;
+    if (bytes < 4 || (p & (bytes - 1)) || order.apart || order.marked || order.cached ||
+        order.early || launch_beside || child_windows || pending_copies || proxy_used ||
+        cached_load.left || stores[0].p || locals_noted || events_wanted ||
+        (writes && (order.synced || undefined_lanes || read_unwritten)))
+        return 0;
+    if (offset < region_used) {
+        const struct object *o = &objects[owner[offset / PAGE]];
+        if (p - o->p >= o->bytes || o->bytes - (p - o->p) < bytes || o->freed || o->host)
+            return 0;
+    } else if (in_arena < ARENA - 16 && bits_at(in_variable, in_arena, bytes) == all) {
+        at = ARENA_AT + in_arena;
+        start = order.block_start;
+    } else {
+        return 0;
+    }
+    if (bits_at(written, at, bytes) != all) {
+        if (!writes)
+            return 0;
+        set_bits(written, at, bytes, 1);
+    }
+    const shadow_entry mine = entry_of(thread, code, 0) | ALL_BYTES;
+    for (struct shadow_cell *c = &shadow[at / 4], *end = c + bytes / 4; c < end; c++) {
+        const int first = is_over(c->read[0], start, thread);
+        if (!is_over(c->write, start, thread) ||
+            !(writes ? first && is_over(c->read[1], start, thread)
+                     : first || is_over(c->read[1], start, thread)))
+            return 0;
+        if (writes)
+            *c = (struct shadow_cell){.write = mine};
+        else
+            c->read[!first] = mine;
+    }
+    if (!writes)
+        looks[thread] = (struct look){p, (int64_t)at, mine & ~ALL_BYTES, bytes, at >= ARENA_AT};
+    return 1;
+}
+
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame)
 {
-    if (is_on_stack(w, p)) { /* as many are: the short way, which access_of would take as well */
+    const int is_memory = p - region < region_used || p - (uintptr_t)w->arena < ARENA;
+    if (!is_memory && is_on_stack(w, p)) { /* the short way, which access_of would take as well */
         const enum kind kind = writes ? WRITE : READ;
         if (locals_noted)
             locals_next(w, (int)w->now, kind, p, bytes);
@@ -778,10 +835,14 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
         registers_touched(w, (int)w->now, p, bytes, kind, code_of(from));
         return;
     }
-    if (is_builtin_variable(p))
+    if (!is_memory && !locals_noted &&
+        (is_builtin_variable(p) ||
+         p - (uintptr_t)order.kernel->arguments < order.kernel->size)) /* its parameters */
+        return;
+    w->changes += writes != 0;
+    if (is_memory && is_usual(w, p, bytes, writes, code_of(from)))
         return;
     plain_store = writes && !in_pieces;
-    w->changes += writes != 0;
     access_seen(w, (int)w->now, writes ? WRITE : READ, p, bytes, code_of(from));
     plain_store = 0;
 }
