@@ -208,7 +208,7 @@ my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m, "mbarrier"],
     ["cudaSuccess", qr/^$/, ""],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrival $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m, "mbarrier"],
-    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x10$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x400$/m, "mbarrier"],
     ["cudaErrorLaunchFailure", qr/mbarrier\.try_wait\.parity\.shared::cta\.b64: parity 3: need 0 or 1$/m, "mbarrier"],
     ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.shared::\S+: the tensor map has 2 dimensions$/m, "descriptor"],
 );

@@ -568,17 +568,17 @@ for (@examples) {
 
 # --- The examples of the memory model's page -----------------------------------------------------
 my $model = slurp("$root/common/cpu/instruments/MEMORY-MODEL.md");
-($source, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
+($examples, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
 while ($model =~ /^### ([^\n]*)\n(.*?)(?=^##|\z)/msg) {
     my ($name, $text) = ($1, $2);
     my ($code) = $text =~ /^```cuda\n(.*?)^```$/ms;
     my ($printed) = $text =~ /^```text\n(.*?)^```$/ms;
     my ($file, $function) = ($name =~ tr/ /-/r, "model_" . $name =~ tr/ /_/r);
-    $source .= "#line 1 \"$file.cu\"\n" . $code =~ s/\n\n/\nstatic void $function() {\n/r . "}\n";
+    $examples .= "#line 1 \"$file.cu\"\n" . $code =~ s/\n\n/\nstatic void $function() {\n/r . "}\n";
     $calls .= "    if (strcmp(v[1], \"$name\") == 0) $function();\n";
     push @examples, [$name, "1: $printed"];
 }
-spew("$dir/model.cu", "${source}int main(int, char **v)\n{\n$calls}\n");
+spew("$dir/model.cu", "${examples}int main(int, char **v)\n{\n$calls}\n");
 %r = run("cd $dir && $cudacc -w model.cu -o model");
 is("$r{code} $r{err}", "0 ", "the examples of MEMORY-MODEL.md compile");
 for (@examples) {

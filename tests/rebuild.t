@@ -85,7 +85,7 @@ my @cases = (
         ["common/cpu/instruments/count/count.c", "link -count/step-01, the runtime that counts", "count/instruments/count/count"],
         ["common/cpu/instruments/front/heap.c", all(map { ("link -$_/step-01", "the runtime that ${_}s") } @traced), join " ", map { "$_/instruments/front/heap" } reverse @traced]) : (),
     ["common/cpu/include/cuda_runtime.h", all(@objects, "kernel.cu", @links), ""],
-    ["common/cpu/include/cpu/math.h", all(@objects, "kernel.cu", @links), ""],
+    ["common/cpu/include/cpu/numbers/math.h", all(@objects, "kernel.cu", @links), ""],
     (map { ["common/cpu/include/$_", all("one.cu", @traced ? "traced one.cu" : (), $link), ""] }
         "mma.h", "cuda/barrier", "cpu/async_barrier.h", "cooperative_groups/reduce.h"),
     ["common/cpu/include/cuda_pipeline.h", "", ""],
@@ -137,7 +137,7 @@ is("$r{out}" . ages(), "42\n$before", "an edit of README.md builds nothing");
 edit("$tree/common/cpu/ptx/handlers/integer.c", "operand(i, 1, reg) + operand", "operand(i, 1, reg) - operand");
 %r = in_tree($add);
 is("$r{code} $r{out}$r{err}", "0 -38\n", "a program that is kept sees an edit of the runtime");
-edit("$tree/common/cpu/include/cpu/math.h", "#pragma once", "#pragma once\n#error edited");
+edit("$tree/common/cpu/include/cpu/numbers/math.h", "#pragma once", "#pragma once\n#error edited");
 %r = in_tree($add);
 like("$r{code} $r{err}", qr/\A[1-9].*cpu\/math\.h.*edited/s, "and one of a header that is precompiled");
 

@@ -1,7 +1,7 @@
 /* bfloat16: 8 exponent and 7 fraction bits. */
 #pragma once
 
-#include "cpu/float16.h"
+#include "cpu/numbers/float16.h"
 
 typedef cpu_float16<8, 7> __nv_bfloat16;
 typedef cpu_float16x2<8, 7> __nv_bfloat162;
@@ -18,7 +18,7 @@ typedef cpu_raw16x2<8, 7> __nv_bfloat162_raw;
 #ifndef __CUDA_NO_BFLOAT162_OPERATORS__
 #define CPU_OPERATORS2
 #endif
-#include "cpu/float16_functions.h"
+#include "cpu/numbers/float16_functions.h"
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;

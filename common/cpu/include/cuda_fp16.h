@@ -1,7 +1,7 @@
 /* half: 5 exponent and 10 fraction bits. */
 #pragma once
 
-#include "cpu/float16.h"
+#include "cpu/numbers/float16.h"
 
 typedef cpu_float16<5, 10> __half;
 typedef cpu_float16x2<5, 10> __half2;
@@ -18,7 +18,7 @@ typedef cpu_raw16x2<5, 10> __half2_raw;
 #ifndef __CUDA_NO_HALF2_OPERATORS__
 #define CPU_OPERATORS2
 #endif
-#include "cpu/float16_functions.h"
+#include "cpu/numbers/float16_functions.h"
 
 typedef __half __nv_half;
 typedef __half2 __nv_half2;

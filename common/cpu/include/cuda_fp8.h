@@ -2,7 +2,7 @@
  * the scale factors e8m0, which are powers of two. */
 #pragma once
 
-#include "cpu/float8.h"
+#include "cpu/numbers/float8.h"
 
 typedef enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
 typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;

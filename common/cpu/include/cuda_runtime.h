@@ -1,5 +1,5 @@
 /* CUDA C++ as kernels see it: built-in variables, barriers, warp operations, atomics, launches and
- * the C++ forms of the runtime API. Device math is in cpu/math.h. cudacc includes this first. */
+ * the C++ forms of the runtime API. Device math is in cpu/numbers/math.h. cudacc includes this first. */
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -22,7 +22,7 @@
 #ifdef CPU_TRACE
 #include "cpu/trace.h"
 #endif
-#include "cpu/math.h"
+#include "cpu/numbers/math.h"
 /* The standard headers that nvcc includes before a file. No others: in a file with `using
  * namespace std`, more of std could clash with the file's own names. */
 #include <cassert>
@@ -42,7 +42,7 @@
 #include <functional>
 #endif
 #if __cplusplus >= 201703L && __has_include(<bits/stl_algobase.h>)
-#include <bits/stl_algobase.h> /* std::max, std::copy: cpu/math.h's guard hides them in <cmath> */
+#include <bits/stl_algobase.h> /* std::max, std::copy: cpu/numbers/math.h's guard hides them in <cmath> */
 #endif
 
 constexpr int warpSize = 32;

@@ -6,7 +6,7 @@
 #include "curand.h"
 #include "cpu/random.h"
 
-/* g++ does not instrument the store when a call returns a structure: see cpu/float16.h. */
+/* g++ does not instrument the store when a call returns a structure: see cpu/numbers/float16.h. */
 #ifdef CPU_TRACE
 #define CPU_RANDOM __forceinline__
 #else

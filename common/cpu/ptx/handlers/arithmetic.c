@@ -1,7 +1,7 @@
 /* Arithmetic on floating-point numbers. */
 #include "ptx/handlers/handler.h"
 
-#include "cpu/approx.h"
+#include "cpu/numbers/approx.h"
 
 #include "cpu/trace.h"
 

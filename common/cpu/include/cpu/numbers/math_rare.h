@@ -353,4 +353,4 @@ inline unsigned cpu_two_halves(V v)
 CPU_DP2A(lo)
 CPU_DP2A(hi)
 #undef CPU_DP2A
-#include "cpu/simd.h"
+#include "cpu/numbers/simd.h"

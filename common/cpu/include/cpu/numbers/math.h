@@ -11,7 +11,7 @@
 #include <cstring>
 #include <math.h>
 
-#include "cpu/approx.h"
+#include "cpu/numbers/approx.h"
 
 /* min and max for every pair of arithmetic types that CUDA accepts. */
 #define CPU_MIN_MAX(A, B, R)                                                                       \
@@ -320,7 +320,7 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
     }
     return r;
 }
-#include "cpu/math_rare.h"
+#include "cpu/numbers/math_rare.h"
 #undef CPU_F1
 #undef CPU_F2
 #undef CPU_F3
