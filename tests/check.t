@@ -60,7 +60,9 @@ for my $file (@files) {
     for (split /\n/, $text) {
         $line++;
         $planted{$1}++ if /\/\/ fault here: (\w+)$/;
-        $marks{$2}{"$file.cu:$line"} = $1 if /\/\/ (fault|seen) here: (\w+)$/;
+        if (my ($kind, $names) = /\/\/ (fault|seen) here: (\w+(?:, \w+)*)$/) {
+            $marks{$_}{"$file.cu:$line"} = $kind for split /, /, $names;
+        }
         # Elsewhere the parameter is only declared and passed on.
         my $code = s{//.*|^ *(/\*| \*).*}{}r =~ s/template <bool fault.*>|\w+<fault>//gr;
         push @unmarked, $line if $code =~ /\bfault\b/ && !/\/\/ fault here/;
@@ -252,13 +254,17 @@ for my $with ("check", "count") {
     is("$built{code} $built{err}", "0 ", "loops.cu compiles with --$with");
     run("cd $dir && for how in waits takes long; do timeout 100 ./loops-$with \$how >$with-\$how 2>&1; echo \$? >>$with-\$how & done; wait");
     my $code = $with eq "check" ? 1 : 0;
-    for (["waits", "1[01]"], ["takes", "15"]) {
-        my ($how, $line) = @$_;
-        my $said = slurp("$dir/$with-$how");
-        like($said, qr/^kernel $how \(launched at loops\.cu:\d+\), block \(\d,0,0\): thread \(\d+,0,0\) does not leave the loop at loops\.cu:$line\b/m, "--$with names the loop: $how");
-        like($said, qr/^stopped kernel: thread .* does not leave the loop at loops\.cu:$line\b.*^check: 1 finding: stopped kernel$/ms, "and it is a finding") if $code;
-        like($said, qr/^cudaErrorLaunchTimeout\n(?:.*\n)?$code\n/ms, "and the launch has failed");
-    }
+    my $said = slurp("$dir/$with-waits");
+    my $loop = qr/thread \(\d+,0,0\) does not leave the loop at loops\.cu:1[01]\b/;
+    like($said, qr/^kernel waits \(launched at loops\.cu:\d+\), block \(\d,0,0\): $loop/m, "--$with names the loop");
+    like($said, qr/^stopped kernel: $loop.*^check: 1 finding: stopped kernel$/ms, "and it is a finding") if $code;
+    like($said, qr/^cudaErrorLaunchTimeout\n(?:.*\n)?$code\n/ms, "and the launch has failed");
+    # An atomic that finds the same value over and over waits for another thread.
+    $said = slurp("$dir/$with-takes");
+    my $spin = qr/thread 0 spins on a value that does not change/;
+    like($said, qr/^kernel takes \(launched at loops\.cu:\d+\), block \(0,0,0\): waits in vain: $spin/m, "--$with says what spins");
+    like($said, qr/^waits in vain: $spin, after loading 16843009 at loops\.cu:15: .*^check: 1 finding: waits in vain$/ms, "and it is a finding") if $code;
+    like($said, qr/^cudaErrorLaunchFailure\n(?:.*\n)?$code\n/ms, "and the launch has failed");
     my $long = slurp("$dir/$with-long");
     ok($long =~ /^cudaSuccess$/m && $long =~ /^0$/m && $long !~ /does not leave/, "--$with does not stop what needs long") or diag($long);
 }

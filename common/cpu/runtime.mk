@@ -24,8 +24,8 @@ each := $(addprefix device/,worker redirect fault watchdog scheduler operations 
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)
-check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order release handles streams ranges named clocks events) \
-    async/proxy async/copies async/mbarriers async/registers shuffles locals check second faults stops unread unwritten beside)
+check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order release streams ranges named clocks events) \
+    async/proxy async/copies async/mbarriers async/registers handles shuffles locals check second faults stops unread unwritten beside)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
 blas_shared := base/types base/formats

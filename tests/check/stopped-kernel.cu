@@ -1,5 +1,5 @@
 /* Kernels that stop themselves, or that the device stops, for reasons that no other rule has. */
-#include "suite.cuh"
+#include "../async-faults/suite.cuh"
 
 #include <cassert>
 #include <cooperative_groups.h>

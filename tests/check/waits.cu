@@ -1,5 +1,5 @@
 /* Waits that nobody ends. The launch is stopped, on a GPU it would hang. */
-#include "ptx.cuh"
+#include "../async-faults/ptx.cuh"
 
 /* Block 0 is to raise a flag for the others. */
 template <bool fault>

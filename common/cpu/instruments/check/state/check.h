@@ -348,7 +348,7 @@ void strong_poll(int64_t at);
 int strong_polled(int64_t at);
 void strong_launch(void);
 
-/* --- handles.c: streams, events and graphs ---------------------------------------------------- */
+/* --- handles.c: streams, events and graphs ------------------------------------------------------- */
 
 void handles_leak(void); /* those that are lost, and all are forgotten */
 
