@@ -770,9 +770,8 @@ void trace_host_atomic(uintptr_t p, int reads)
  * thread, or a barrier lies between. */
 static inline int is_over(shadow_entry e, uint32_t start, int thread)
 {
-    return when_of(e) < start ||
-           (when_of(e) >= order.turn_start &&
-            (when_of(e) < order.barrier_end || thread_of(e) == thread));
+    return when_of(e) < start || (when_of(e) >= order.turn_start &&
+                                  (when_of(e) < order.barrier_end || thread_of(e) == thread));
 }
 
 /* The short way for most accesses: of written memory, where no special rule applies and nothing can
