@@ -834,9 +834,9 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
         registers_touched(w, (int)w->now, p, bytes, kind, code_of(from));
         return;
     }
-    if (!is_memory && !locals_noted &&
-        (is_builtin_variable(p) ||
-         p - (uintptr_t)order.kernel->arguments < order.kernel->size)) /* its parameters */
+    if (!is_memory &&
+        (is_builtin_variable(p) || (!locals_noted && p - (uintptr_t)order.kernel->arguments <
+                                                         order.kernel->size))) /* its parameters */
         return;
     w->changes += writes != 0;
     if (is_memory && is_usual(w, p, bytes, writes, code_of(from)))
