@@ -404,7 +404,7 @@ void ranges_host_strong(uintptr_t p, int reads)
     const int64_t at = cell_of(p);
     if (host_read.p == p)
         host_read.p = 0;
-    if (reads && at >= 0 && !in_host_function)
+    if (shadow && reads && at >= 0 && !in_host_function)
         streams_host_learns(shadow[at / 4].write);
 }
 
