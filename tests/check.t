@@ -257,7 +257,7 @@ for my $with ("check", "count") {
     my $said = slurp("$dir/$with-waits");
     my $loop = qr/thread \(\d+,0,0\) does not leave the loop at loops\.cu:1[01]\b/;
     like($said, qr/^kernel waits \(launched at loops\.cu:\d+\), block \(\d,0,0\): $loop/m, "--$with names the loop");
-    like($said, qr/^stopped kernel: $loop.*^check: 1 finding: stopped kernel$/ms, "and it is a finding") if $code;
+    like($said, qr/^waits in vain: $loop.*^check: 1 finding: waits in vain$/ms, "and it is a finding") if $code;
     like($said, qr/^cudaErrorLaunchTimeout\n(?:.*\n)?$code\n/ms, "and the launch has failed");
     # An atomic that finds the same value over and over waits for another thread.
     $said = slurp("$dir/$with-takes");

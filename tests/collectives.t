@@ -41,7 +41,7 @@ SKIP: {
     spew("$dir/again.cu", $again);
     %r = run("$cudacc --check -I. $dir/again.cu -o $dir/again && timeout 100 $dir/again");
     like($r{err}, qr/^shared race: .* in kernel blocks\b.*\bof s\b/m, "storage of CUB without a barrier") or diag($r{out});
-    # What a library writes past the end of its memory.
+    # Writes of a library past the end of its memory.
     spew("$dir/long.cu", "#include <curand.h>\nint main()\n{\n    float *d;\n    curandGenerator_t g;\n    cudaMalloc(&d, 400);\n"
         . "    curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT);\n    curandGenerateUniform(g, d, 101);\n    cudaFree(d);\n"
         . "    return curandDestroyGenerator(g);\n}\n");

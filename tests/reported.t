@@ -46,7 +46,7 @@ for my $name (sort keys %wanted) {
         prints($name, "plain", $r{out});
         isnt($r{code}, 124, "$name, plain: ends");
     }
-    # What is right is right in each order; a fault shows in the default one.
+    # A right program is right in each order; a fault shows in the default one.
     for my $order (undef, @{$is->{rules}} ? () : qw(forward reverse random)) {
         my $stop = $is->{code} eq "interrupted" ? "timeout -s INT 4" : "timeout 60";
         %r = run("$stop $dir/$name--check", CUDACPU_ORDER => $order);

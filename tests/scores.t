@@ -22,7 +22,7 @@ my %body = (
     broken => "no_such_function(x);",
 );
 
-# scores(SUITE, WANTED): the rows "input label: race fault same nothing hang uncompiled", and what is told of programs.
+# scores(SUITE, WANTED): the rows "input label: race fault same nothing hang uncompiled", and what is said of programs.
 sub scores {
     my ($suite, $rows, $told, $what) = @_;
     my %r = run("make -s scores SUITE='$dir/$suite'", SCORES_TO => "$dir/out");

@@ -261,7 +261,7 @@ static void algorithms()
     CHECK(count[0] == 101);
     TWICE(cub::DeviceRunLengthEncode::Encode(storage, bytes, out, other, values, in, n));
     cudaMemcpy(count, in, 4, cudaMemcpyDeviceToHost);
-    cudaMemcpy(got, values, sizeof got, cudaMemcpyDeviceToHost);
+    cudaMemcpy(got, values, 101 * sizeof *got, cudaMemcpyDeviceToHost);
     CHECK(count[0] == 101 && got[0] == 10 && got[100] == at_most);
     for (int i = 0; i < n; i++)
         h[i] = i;

@@ -1,4 +1,4 @@
-// check: 1 stopped kernel
+// check: 1 waits in vain
 // prints: the launch timed out and was terminated
 // A thread looks for a value that nobody writes. On a GPU the program hangs, and so did check.
 #include <cstdio>

@@ -150,9 +150,11 @@ for my $p (@programs) {
         push @told, join "\t", $p->{name}, $input, $p->{label}, $verdict, join(", ", sort keys %found) || "-" if !$right;
     }
 }
-my %at = (commit => `git -C '$root' rev-parse --short=8 HEAD 2>/dev/null` || "-\n", suite_commit => `git -C '$suite_dir' rev-parse --short=8 HEAD 2>/dev/null` || "-\n");
+# A copy of a suite without its .git may say its commit in a file .commit.
+my $suite_commit = -e "$suite_dir/.git" ? `git -C '$suite_dir' rev-parse --short=8 HEAD` : -e "$suite_dir/.commit" ? slurp("$suite_dir/.commit") : "-\n";
+my $commit = `cd '$root' && sh common/make/gpu/commit.sh`;
 my $date = `date +%Y-%m-%d`;
-my $head = "# suite: $suite, commit $at{suite_commit}# checker: cudacc --check, commit $at{commit}# date: $date";
+my $head = "# suite: $suite, commit $suite_commit# checker: cudacc --check, commit $commit# date: $date";
 my @columns = map { tr/ /_/r } @verdicts;
 my $rows = join "", map { my $input = $_; map {
     my $label = $_;

@@ -17,7 +17,7 @@ struct allocation {
     enum cudaMemoryType type;
     struct allocation *next;
     struct graph_memory *of_graph; /* the graph node that allocates it, or NULL */
-    int pooled;                    /* by cudaMallocAsync: cudaFree waits for nothing */
+    int pooled;                    /* by cudaMallocAsync: cudaFree does not wait */
 };
 
 /* Memory that a graph allocates exists from the start, at a fixed address. While it is not live
@@ -409,7 +409,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
     return cudaMallocPitch(&p->ptr, &p->pitch, e.width, e.height * e.depth);
 }
 
-/* Of memory from a pool, cudaFree takes all accesses to be over, and waits for nothing. */
+/* Of memory from a pool, cudaFree takes all accesses to be over, and does not wait. */
 static void wait_to_free(const void *p, const void *site)
 {
     pthread_mutex_lock(&lock);

@@ -142,7 +142,7 @@ static int on_device(const void *p, int said)
 }
 
 /* A side of a copy names a variable of the device as the host does. True: nothing is to be copied;
- * *error is what the call returns. device: what the caller says of that side, -1 for nothing. */
+ * *error is what the call returns. device: what the caller says of that side, or -1. */
 static int misses_variable(const struct copy *c, int is_target, int device, cudaError_t *error)
 {
     const void *p = is_target ? c->to : c->from;
@@ -304,7 +304,7 @@ cudaError_t memory_set(const struct cudaMemsetParams *p, const void *site, struc
 
 /* --- The calls -------------------------------------------------------------------------------- */
 
-/* What a call waits for, by "API synchronization behavior" in NVIDIA's reference. */
+/* For what a call waits, by "API synchronization behavior" in NVIDIA's reference. */
 enum waits {
     WAITS_NOT,
     WAITS_BEFORE, /* for what is in the stream; the copy may go on when the call returns */

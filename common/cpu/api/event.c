@@ -152,7 +152,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
         return result(cudaErrorCapturedEvent);
     if (!ms)
         return result(cudaErrorInvalidValue);
-    TRACE_CHECK(host_waits_event(start->clock)); /* who gets a time knows that both are over */
+    TRACE_CHECK(host_waits_event(start->clock)); /* a program that gets a time knows it */
     TRACE_CHECK(host_waits_event(end->clock));
     *ms = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
                   (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);

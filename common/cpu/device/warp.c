@@ -63,8 +63,8 @@ static uint64_t common_result(const struct thread *t, enum cpu_op op, unsigned m
     }
 }
 
-/* What a shuffle gives that reads a lane which does not take part: undefined on a GPU. Here it is
- * all ones, as fresh memory is: NaN, or -1. */
+/* The value of a shuffle that reads a lane which does not take part: undefined on a GPU. Here it
+ * is all ones, as fresh memory is: NaN, or -1. */
 static const uint64_t UNDEFINED = ~(uint64_t)0;
 
 static void complete(struct worker *w, int warp, struct group *g)

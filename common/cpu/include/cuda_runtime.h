@@ -1,5 +1,6 @@
 /* CUDA C++ as kernels see it: built-in variables, barriers, warp operations, atomics, launches and
- * the C++ forms of the runtime API. Device math is in cpu/numbers/math.h. cudacc includes this first. */
+ * the C++ forms of the runtime API. Device math is in cpu/numbers/math.h. cudacc includes this
+ * first. */
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -481,7 +482,7 @@ struct cpu_kept {
     {
     }
     typedef T passed;
-    struct own { /* what one thread passes to the kernel */
+    struct own { /* the argument that one thread passes on */
         T &value;
         own(cpu_kept &kept) : value(kept.value)
         {

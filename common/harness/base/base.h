@@ -7,7 +7,7 @@
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* every line begins with this name */
 const char *kf_program_name(void);
-/* What a launcher prints comes on stderr: on stdout are the harness's rows, and no others. */
+/* Output of a launcher comes on stderr: on stdout are the harness's rows, and no others. */
 void kf_divert_output(bool divert);
 bool kf_dies(void);        /* kf_die has been called */
 void kf_quiet(bool quiet); /* kf_say of harness.h prints nothing: --json */

@@ -217,7 +217,7 @@ static bool is_right_alone(const kf_session *s, const kf_run *run, const kf_vari
     return right;
 }
 
-/* What a reader may do next, where the values alone do not say what is wrong. */
+/* Names what a reader may do next, where the values alone do not say what is wrong. */
 static void say_what_finds(const kf_session *s, const kf_run *run, const kf_variant *variant,
                            const kf_diagnosis *seen, int n)
 {
@@ -404,7 +404,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_trial trial, kf_outcom
 /* --- All variants, timed --------------------------------------------------------------------- */
 
 typedef struct call {
-    const kf_run *view; /* what a launcher sees of the run */
+    const kf_run *view; /* the run as a launcher sees it */
     const kf_variant *variant;
 } call;
 
@@ -448,8 +448,8 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
     free(place);
 }
 
-/* What was seen of a variant while it was timed, once its inputs had been exchanged, and why its
- * time is not believed. */
+/* Says what was seen of a variant while it was timed, once its inputs had been exchanged, and why
+ * its time is not believed. */
 static void judge_timed(kf_session *s, const kf_run *run, int v, const kf_timing *timing,
                         const kf_exchanged *seen, const kf_suspicion *found, uint64_t seed,
                         kf_outcome *out)

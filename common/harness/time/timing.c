@@ -33,7 +33,7 @@ static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, 
                     LONG_US = 1e5;
 static const double LEAST_US = 0.001; /* a difference of two samples may come out below zero */
 enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
-/* What the clock may miss of a sample: the host's own calls, and a part of the sample. */
+/* So much of a sample the clock may miss: the host's own calls, and a part of the sample. */
 static const double UNSEEN_US = 200.0, UNSEEN_PART = 0.25;
 /* How much longer a call on new inputs may take, and by how many times fewer calls than the first
  * ones asked for a sample may have. */

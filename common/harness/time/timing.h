@@ -8,7 +8,7 @@ typedef struct kf_work {
     void (*enqueue)(void *context, cudaStream_t stream);
     void *context;
 } kf_work;
-/* What looks at works while they are timed. Without functions only the clocks are compared. */
+/* Looks at works while they are timed. Without functions only the clocks are compared. */
 typedef struct kf_audit {
     void *context;
     void (*lend)(void *context, int work);  /* other inputs, and nothing written yet */

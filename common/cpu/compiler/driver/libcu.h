@@ -1,5 +1,5 @@
-/* A header of the toolkit's libcu++ or Thrust as programs of cudacc read it. Thrust declares structs
- * of the names __half and __half2, which are none here, and uses them for nothing else. */
+/* A header of the toolkit's libcu++ or Thrust as programs of cudacc read it. Thrust declares
+ * structs of the names __half and __half2, which are none here, and has no other use for them. */
 #pragma GCC system_header
 #ifndef CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_FP16_SUPPORT

@@ -134,7 +134,7 @@ static int first_array(int i)
     return -1;
 }
 
-/* What stands behind an array must not be jumped over: it would be jumped into its scope. */
+/* A declaration behind an array must not be jumped over: it would be jumped into its scope. */
 static int may_be_jumped_over(int i, int body)
 {
     for (int k = body, close = match(body, 1); k < close; k++)

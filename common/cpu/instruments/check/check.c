@@ -960,7 +960,7 @@ static int64_t lane_seen(struct worker *w, int lane, enum kind kind, uintptr_t p
     return access_seen(w, thread, kind, p, bytes, statement[thread]);
 }
 
-/* What the next strong access of a statement is: flags, and from bit 8 on the elements of a
+/* The next strong access of a statement: flags, and from bit 8 on the elements of a
  * vector. */
 static int next_order;
 void trace_ordering(struct worker *w, int order)

@@ -64,7 +64,7 @@ void second_begins(struct launch *l)
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &began);
-    fflush(NULL); /* what the copy has in its buffers must not come out twice */
+    fflush(NULL); /* or the copy would print its buffers again */
     child = fork();
     if (child == 0) {
         wait_for_word(l);

@@ -9,7 +9,7 @@
 
 int undefined_lanes; /* how many lanes of the block have such a value */
 
-/* What a lane got: from which lane, and where. */
+/* The value that a lane got: from which lane, and where. */
 static struct value {
     const char *file; /* NULL: nothing undefined */
     int line, lane, source, absent;

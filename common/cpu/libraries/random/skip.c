@@ -8,7 +8,7 @@
 /* --- XORWOW: 160 bits, sums are exclusive ors ------------------------------------------------- */
 
 enum { WORDS = 5, BITS = 32 * WORDS, XORWOW_SUBSEQUENCE = 67 };
-typedef uint32_t matrix[BITS][WORDS]; /* what becomes of each bit */
+typedef uint32_t matrix[BITS][WORDS]; /* the words that each bit becomes */
 
 static matrix xorwow[2][64]; /* for steps and for subsequences: the powers 2^0 to 2^63 */
 static pthread_once_t xorwow_once = PTHREAD_ONCE_INIT;

@@ -100,7 +100,7 @@ class BlockScan
   public:
     struct TempStorage {
         cpu_room<T, warps> warp;
-        cpu_room<T, 1> before; /* what a prefix callback returns */
+        cpu_room<T, 1> before; /* the result of a prefix callback */
     };
     explicit BlockScan(TempStorage &storage)
         : storage(storage), thread((int)(LaneId() + 32 * WarpId()))

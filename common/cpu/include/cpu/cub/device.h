@@ -255,7 +255,7 @@ struct DeviceSelect {
     }
 };
 
-/* What is selected comes first, and the rest after it, in reverse order. */
+/* The selected elements come first, and the rest after it, in reverse order. */
 struct DevicePartition {
     template <class In, class Flags, class Out, class Count, class N>
     static cudaError_t Flagged(void *storage, size_t &bytes, In in, Flags flags, Out out,

@@ -74,7 +74,7 @@ struct scratch {
     }
 };
 
-/* Runs `call` as a kernel, and returns what it returns, by way of the device's memory. */
+/* Runs `call` as a kernel, and returns what it returns, through the device's memory. */
 template <class Call>
 inline auto run(const char *name, cudaStream_t stream, Call call)
 {
@@ -102,7 +102,7 @@ inline auto run(const char *name, cudaStream_t stream, Call call)
     }
 }
 
-/* What the sequential system has of its own; all else is made of these. A call with the policy
+/* Functions of the sequential system; all else is made of these. A call with the policy
  * sequential::tag is one of that system, found by the type of its first argument. */
 #define CPU_THRUST(name)                                                                           \
     template <class Derived, class... A>                                                           \
@@ -237,7 +237,7 @@ inline auto *address_of(Iterator at)
 {
     return thrust::raw_pointer_cast(&*at);
 }
-/* What does not lie in one piece passes through scratch memory that does. */
+/* A range that does not lie in one piece passes through scratch memory that does. */
 template <bool to_device, class From, class N, class To>
 inline To copy_n(between<to_device> &, From from, N n, To to)
 {

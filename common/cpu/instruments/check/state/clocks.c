@@ -112,7 +112,7 @@ void clock_carry(struct vector_clock *to, int thread)
     raise(to->phases, mine->phases, MBARRIERS);
 }
 
-/* What a block that rests leaves here. */
+/* The state that a block leaves here while it rests. */
 struct clocks {
     struct vector_clock base, *joined[MAX_BARRIERS];
     int any;

@@ -152,7 +152,7 @@ static void put_calls(FILE *out, const char *before, const struct place *place, 
         fprintf(out, "%s%s%s", before, text, behind);
 }
 
-/* Who makes an access of each kind, before and behind its place; and what races with it. */
+/* Names of an access of each kind, before and behind its place; and of what races with it. */
 static const struct {
     const char *name, *by, *work;
 } kinds[] = {

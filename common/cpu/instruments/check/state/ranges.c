@@ -148,7 +148,8 @@ struct rivals {
     uint32_t oldest;
 };
 
-/* What of a shadow cell races with an access that writes or reads, to the bytes of the mask. */
+/* The part of a shadow cell that races with an access that writes or reads, to the bytes of the
+ * mask. */
 static inline shadow_entry rival(const struct shadow_cell *c, int writing, shadow_entry mask,
                                  struct rivals of, enum kind *was)
 {
@@ -276,7 +277,7 @@ static int goes_on(const struct range *r, struct stream_work work, struct trace_
            r->learned == stream_learned(stream);
 }
 
-/* What the same stream did with the same rows before is done when this is. */
+/* Earlier work of the same stream on the same rows is done when this is. */
 static void range_add(struct stream_work work, struct trace_rows rows, int stream)
 {
     enum { MERGED = 4 }; /* the last ranges: a copy has two, and a loop of the host some more */
@@ -397,13 +398,13 @@ void ranges_host(uintptr_t p, size_t bytes, int writing, uint32_t code, const st
     pthread_mutex_unlock(&lock);
 }
 
-/* Who waits for a value that a kernel stores then knows what came before the store. */
+/* A host that waits for a value that a kernel stores then knows what came before the store. */
 void ranges_host_strong(uintptr_t p, int reads)
 {
     const int64_t at = cell_of(p);
     if (host_read.p == p)
         host_read.p = 0;
-    if (reads && at >= 0 && !in_host_function)
+    if (shadow && reads && at >= 0 && !in_host_function)
         streams_host_learns(shadow[at / 4].write);
 }
 

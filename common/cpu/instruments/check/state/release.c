@@ -12,12 +12,12 @@
  * are a chain, to which atomics add and which any other write ends. An acquire notes the last node
  * that it has found. Whether a thread knows of an access is asked only where another block's access
  * meets it: some node has to cover the access, and the thread to know an acquire of it, of its own
- * block or by way of others. */
+ * block or through others. */
 #include "instruments/check/state/check.h"
 
 enum { ANY, DEVICE, SCOPES }; /* ANY: of any scope, which is enough within a block */
 
-/* What a thread's fence covers: what it did itself before `when`; all of the block before
+/* The reach of a thread's fence: what it did itself before `when`; all of the block before
  * `barrier`; the lanes of its warp before `warp`; and known[], if there is one. when is 0: no
  * fence. shared: it is of `vectors`, and others use it too. */
 struct fence {
@@ -39,7 +39,7 @@ struct fences {
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
     int n_found;
 };
-/* What the block's own threads have released at a place. */
+/* Releases of the block's own threads at a place. */
 struct held {
     uintptr_t at; /* of its shadow cell; 0: none */
     int chain;    /* when the clock was made: another one means that the place was overwritten */
@@ -53,8 +53,8 @@ static struct releases {
     struct fences of[MAX_THREADS];
     uint32_t fences, latest; /* how many there were, and the time of the last one */
     int fencers;             /* the thread that made them all; -1: several */
-    /* What all fences cover together, where a barrier has come behind them: made when there were so
-     * many. */
+    /* The reach of all fences together, where a barrier has come behind them: made when there were
+     * so many. */
     struct fence all[SCOPES];
     uint32_t all_fences[SCOPES];
     struct held *held;
@@ -291,7 +291,7 @@ static void widen(struct fence *f, int by, const struct fence *other, int its)
     }
 }
 
-/* What the fences of all threads cover, the last ones and those before the barrier before. */
+/* The reach of the fences of all threads, the last ones and those before the barrier before. */
 static struct fence all_fences(int scope)
 {
     struct fence *all = &mine->all[scope];
@@ -310,7 +310,7 @@ static struct fence all_fences(int scope)
     return *all;
 }
 
-/* What a strong write of the thread releases: what its last fence covers, and what fences of other
+/* Released by a strong write of the thread: what its last fence covers, and what fences of other
  * threads cover that come before the write, by a barrier or the like. when is 0 and known NULL if
  * there is nothing. */
 static struct fence released(int thread, int scope, int now)
@@ -388,7 +388,7 @@ static void forget(struct held *h)
     h->node = h->thread = -1;
 }
 
-/* What the block has released there, if another block has not overwritten it. */
+/* The block's releases there, if another block has not overwritten it. */
 static struct held *held_now(uintptr_t at)
 {
     struct held *h = mine ? held_at(at, 0) : NULL;
@@ -552,7 +552,7 @@ static struct change {
     uintptr_t p;
     uint64_t before;
     unsigned bytes;
-    int node;             /* what was released there before */
+    int node;             /* the release there before */
     uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
 } changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
 
