@@ -1,6 +1,7 @@
 // check: 0
 // prints: 128 (128) no error
-// All threads of a block spin for a lock (Stack Overflow 2021019; NVIDIA forum 9202): hangs before sm_70.
+// All threads of a block spin for a lock (Stack Overflow 2021019; NVIDIA forum 9202): hangs before
+// sm_70.
 #include <cstdio>
 __global__ void add(int *lock, int *sum)
 {

@@ -1,10 +1,12 @@
 // check: 1 global race
 // prints: 128 (128) no error
-// All threads of a block spin for a lock (Stack Overflow 2021019; NVIDIA forum 9202): hangs before sm_70.
+// All threads of a block spin for a lock (Stack Overflow 2021019; NVIDIA forum 9202): hangs before
+// sm_70.
 #include <cstdio>
 __global__ void add(int *lock, int *sum)
 {
-    while (atomicExch(lock, 1) != 0) {}
+    while (atomicExch(lock, 1) != 0) {
+    }
     *sum += 1;
     atomicExch(lock, 0);
 }

@@ -1,11 +1,16 @@
 // check: 0
 // prints: 63
-// cudaMemcpy does not wait for a stream made with cudaStreamNonBlocking (blog "launches in the null stream are NOT synchronous").
+// cudaMemcpy does not wait for a stream made with cudaStreamNonBlocking (blog "launches in the null
+// stream are NOT synchronous").
 #include <cstdio>
-__global__ void fill(int *d) { d[threadIdx.x] = threadIdx.x; }
+__global__ void fill(int *d)
+{
+    d[threadIdx.x] = threadIdx.x;
+}
 int main()
 {
-    int *d, h[64]; cudaStream_t s;
+    int *d, h[64];
+    cudaStream_t s;
     cudaMalloc(&d, sizeof h);
     cudaMemset(d, 0, sizeof h);
     cudaDeviceSynchronize();
@@ -14,5 +19,6 @@ int main()
     cudaStreamSynchronize(s);
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
     printf("%d\n", h[63]);
-    cudaStreamDestroy(s); cudaFree(d);
+    cudaStreamDestroy(s);
+    cudaFree(d);
 }

@@ -1,10 +1,15 @@
 // check: 1 stream race
-// cudaMemcpy does not wait for a stream made with cudaStreamNonBlocking (blog "launches in the null stream are NOT synchronous").
+// cudaMemcpy does not wait for a stream made with cudaStreamNonBlocking (blog "launches in the null
+// stream are NOT synchronous").
 #include <cstdio>
-__global__ void fill(int *d) { d[threadIdx.x] = threadIdx.x; }
+__global__ void fill(int *d)
+{
+    d[threadIdx.x] = threadIdx.x;
+}
 int main()
 {
-    int *d, h[64]; cudaStream_t s;
+    int *d, h[64];
+    cudaStream_t s;
     cudaMalloc(&d, sizeof h);
     cudaMemset(d, 0, sizeof h);
     cudaDeviceSynchronize();
@@ -12,5 +17,6 @@ int main()
     fill<<<1, 64, 0, s>>>(d);
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
     printf("%d\n", h[63]);
-    cudaStreamDestroy(s); cudaFree(d);
+    cudaStreamDestroy(s);
+    cudaFree(d);
 }

@@ -13,7 +13,8 @@ __global__ void rot(int *a, int *b)
 }
 int main()
 {
-    int *d, h[128]; cudaMalloc(&d, 2 * sizeof h);
+    int *d, h[128];
+    cudaMalloc(&d, 2 * sizeof h);
     int *a = d, *b = d + 128;
     void *args[] = {&a, &b};
     cudaLaunchCooperativeKernel((void *)rot, dim3(2), dim3(64), args, 0, 0);

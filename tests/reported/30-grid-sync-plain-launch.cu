@@ -12,7 +12,8 @@ __global__ void rot(int *a, int *b)
 }
 int main()
 {
-    int *d, h[128]; cudaMalloc(&d, 2 * sizeof h);
+    int *d, h[128];
+    cudaMalloc(&d, 2 * sizeof h);
     int *a = d, *b = d + 128;
     rot<<<2, 64>>>(a, b);
     cudaMemcpy(h, b, sizeof h, cudaMemcpyDeviceToHost);

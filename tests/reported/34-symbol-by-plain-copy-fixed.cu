@@ -3,7 +3,10 @@
 // cudaMemcpy to a __constant__ variable instead of cudaMemcpyToSymbol.
 #include <cstdio>
 __constant__ float c[4];
-__global__ void use(float *o) { o[threadIdx.x] = c[threadIdx.x]; }
+__global__ void use(float *o)
+{
+    o[threadIdx.x] = c[threadIdx.x];
+}
 int main()
 {
     float h[4] = {1, 2, 3, 4}, *d, r[4];

@@ -11,7 +11,8 @@ __global__ void fill(float *x)
 int main()
 {
     float h[64], *d;
-    cudaMalloc(&d, sizeof h); cudaMemset(d, 0, sizeof h);
+    cudaMalloc(&d, sizeof h);
+    cudaMemset(d, 0, sizeof h);
     cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
     fill<<<1, 64, 65536>>>(d);
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);

@@ -9,7 +9,8 @@ __global__ void pass(volatile int *flag, int *box, int *out)
         __threadfence();
         atomicExch((int *)flag, 1);
     } else {
-        while (atomicAdd((int *)flag, 0) == 0) {}
+        while (atomicAdd((int *)flag, 0) == 0) {
+        }
         __threadfence();
         *out = *box;
     }
@@ -17,7 +18,8 @@ __global__ void pass(volatile int *flag, int *box, int *out)
 int main()
 {
     int *d, h;
-    cudaMalloc(&d, 12); cudaMemset(d, 0, 12);
+    cudaMalloc(&d, 12);
+    cudaMemset(d, 0, 12);
     pass<<<2, 1>>>(d, d + 1, d + 2);
     cudaMemcpy(&h, d + 2, 4, cudaMemcpyDeviceToHost);
     printf("%d (42) %s\n", h, cudaGetErrorString(cudaGetLastError()));

@@ -2,12 +2,20 @@
 // prints: 126 (126)
 // Memory is freed in one stream while a kernel of another still uses it.
 #include <cstdio>
-__global__ void twice(const int *a, int *b) { b[threadIdx.x] = 2 * a[threadIdx.x]; }
-__global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }
+__global__ void twice(const int *a, int *b)
+{
+    b[threadIdx.x] = 2 * a[threadIdx.x];
+}
+__global__ void fill(int *a)
+{
+    a[threadIdx.x] = threadIdx.x;
+}
 int main()
 {
-    int *a, *b, *c, h[64]; cudaStream_t s, t;
-    cudaStreamCreate(&s); cudaStreamCreate(&t);
+    int *a, *b, *c, h[64];
+    cudaStream_t s, t;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&t);
     cudaMalloc(&b, 256);
     cudaMallocAsync(&a, 256, s);
     fill<<<1, 64, 0, s>>>(a);
@@ -20,5 +28,8 @@ int main()
     cudaDeviceSynchronize();
     cudaMemcpy(h, b, 256, cudaMemcpyDeviceToHost);
     printf("%d (126)\n", h[63]);
-    cudaFreeAsync(c, s); cudaFree(b); cudaStreamDestroy(s); cudaStreamDestroy(t);
+    cudaFreeAsync(c, s);
+    cudaFree(b);
+    cudaStreamDestroy(s);
+    cudaStreamDestroy(t);
 }

@@ -2,15 +2,25 @@
 // prints: 1000 (1000)
 // The host writes to managed memory that a kernel of its still uses.
 #include <cstdio>
-__global__ void sum(const int *x, int n, int *out) { int s = 0; for (int i = 0; i < n; i++) s += x[i]; *out = s; }
+__global__ void sum(const int *x, int n, int *out)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += x[i];
+    *out = s;
+}
 int main()
 {
     int *x, *o;
-    cudaMallocManaged(&x, 1000 * sizeof(int)); cudaMallocManaged(&o, 4);
-    for (int i = 0; i < 1000; i++) x[i] = 1;
+    cudaMallocManaged(&x, 1000 * sizeof(int));
+    cudaMallocManaged(&o, 4);
+    for (int i = 0; i < 1000; i++)
+        x[i] = 1;
     sum<<<1, 1>>>(x, 1000, o);
     cudaDeviceSynchronize();
-    for (int i = 0; i < 1000; i++) x[i] = 2;
+    for (int i = 0; i < 1000; i++)
+        x[i] = 2;
     printf("%d (1000)\n", *o);
-    cudaFree(x); cudaFree(o);
+    cudaFree(x);
+    cudaFree(o);
 }

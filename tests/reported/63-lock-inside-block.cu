@@ -1,6 +1,7 @@
 // check: 0
 // prints: 4 (4)
-// A correct lock that threads of one block take, with fences: an order by fence and atomic within a block.
+// A correct lock that threads of one block take, with fences: an order by fence and atomic within a
+// block.
 #include <cstdio>
 __global__ void add(int *lock, int *sum)
 {
@@ -17,7 +18,8 @@ __global__ void add(int *lock, int *sum)
 int main()
 {
     int *d, h;
-    cudaMalloc(&d, 8); cudaMemset(d, 0, 8);
+    cudaMalloc(&d, 8);
+    cudaMemset(d, 0, 8);
     add<<<1, 128>>>(d, d + 1);
     cudaMemcpy(&h, d + 1, 4, cudaMemcpyDeviceToHost);
     printf("%d (4)\n", h);

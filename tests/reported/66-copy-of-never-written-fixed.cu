@@ -1,8 +1,12 @@
 // check: 0
 // prints: 31 63
-// Half of an array is computed, all of it is copied to the host and used (a partial sum of "100 days of GPU").
+// Half of an array is computed, all of it is copied to the host and used (a partial sum of "100
+// days of GPU").
 #include <cstdio>
-__global__ void fill(int *d) { d[threadIdx.x] = threadIdx.x; }
+__global__ void fill(int *d)
+{
+    d[threadIdx.x] = threadIdx.x;
+}
 int main()
 {
     int *d, h[64];

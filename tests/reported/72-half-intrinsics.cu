@@ -1,6 +1,7 @@
 // check: 0
 // prints: 1 1 1.23438 1.58105
-// Functions of cuda_fp16.h and cuda_bf16.h. The first three numbers are those of nvcc's host code: __hbeq2 is a bool.
+// Functions of cuda_fp16.h and cuda_bf16.h. The first three numbers are those of nvcc's host code:
+// __hbeq2 is a bool.
 #include <cstdio>
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
@@ -14,7 +15,8 @@ __global__ void k(float *o)
 }
 int main()
 {
-    float *d, h[4]; cudaMalloc(&d, sizeof h);
+    float *d, h[4];
+    cudaMalloc(&d, sizeof h);
     k<<<1, 1>>>(d);
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
     printf("%g %g %g %g\n", h[0], h[1], h[2], h[3]);

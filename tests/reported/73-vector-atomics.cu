@@ -9,7 +9,9 @@ __global__ void k(float2 *a, float4 *b)
 }
 int main()
 {
-    float4 *d, h[2]; cudaMalloc(&d, sizeof h); cudaMemset(d, 0, sizeof h);
+    float4 *d, h[2];
+    cudaMalloc(&d, sizeof h);
+    cudaMemset(d, 0, sizeof h);
     k<<<1, 32>>>((float2 *)d, d + 1);
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
     printf("%g %g (64 128)\n", h[0].y, h[1].w);

@@ -17,7 +17,8 @@ __global__ void in_turn(volatile int *turn, int *sum, int *out)
     mine[t] = other;
     __syncthreads();
     if (t == 0) {
-        while (*turn != (int)blockIdx.x) {}
+        while (*turn != (int)blockIdx.x) {
+        }
         __threadfence();
         total = *sum;
     }

@@ -1,7 +1,8 @@
 // check: 0
 // prints: 0 no error
-// The last access of each block: all threads store the same value in shared memory. That is a warning, for the last two
-// threads of a block as for the others (GPUVerify's testsuite/CUDA/pointertests/test_copy_between_pointers).
+// The last access of each block: all threads store the same value in shared memory. That is a
+// warning, for the last two threads of a block as for the others (GPUVerify's
+// testsuite/CUDA/pointertests/test_copy_between_pointers).
 #include <cstdio>
 __global__ void zeros(int *p)
 {

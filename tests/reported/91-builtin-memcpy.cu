@@ -1,6 +1,7 @@
 // check: 1 global race
-// A copy by __builtin_memcpy of more bytes than the element has: two threads write the same bytes. Its size is known to the
-// compiler and no power of two (GPUVerify's testsuite/CUDA/memcpy/fail_overstep).
+// A copy by __builtin_memcpy of more bytes than the element has: two threads write the same bytes.
+// Its size is known to the compiler and no power of two (GPUVerify's
+// testsuite/CUDA/memcpy/fail_overstep).
 #include <cstdio>
 struct element {
     short x, y;

@@ -12,8 +12,11 @@ __global__ void search(const volatile int *x, int *found, int n)
 int main()
 {
     int *x, *found;
-    cudaMalloc(&x, 256); cudaMalloc(&found, 4); cudaMemset(x, 0, 256);
+    cudaMalloc(&x, 256);
+    cudaMalloc(&found, 4);
+    cudaMemset(x, 0, 256);
     search<<<1, 1>>>(x, found, 64);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
-    cudaFree(x); cudaFree(found);
+    cudaFree(x);
+    cudaFree(found);
 }

@@ -1,10 +1,16 @@
 // check: 1 out of bounds, shared race, uninitialised read
 // prints: 5 7 no error
-// The first of several faults is an access where no memory is: a GPU stops there, and check goes on with what comes
-// after. A load gives bits that are all set, and no register but its own has changed.
+// The first of several faults is an access where no memory is: a GPU stops there, and check goes on
+// with what comes after. A load gives bits that are all set, and no register but its own has
+// changed.
 #include <cstdio>
-struct node { const node *next; int value; };
-struct large { int x[100]; };
+struct node {
+    const node *next;
+    int value;
+};
+struct large {
+    int x[100];
+};
 __device__ large copied;
 __global__ void several(const node *list, int *o, int far)
 {
@@ -33,11 +39,15 @@ __global__ void several(const node *list, int *o, int far)
 }
 int main()
 {
-    node *list; int *o, h[2];
-    cudaMalloc(&list, sizeof *list); cudaMalloc(&o, 4 * 66);
-    cudaMemset(list, 0, sizeof *list); cudaMemset(o, 0, 4 * 66);
+    node *list;
+    int *o, h[2];
+    cudaMalloc(&list, sizeof *list);
+    cudaMalloc(&o, 4 * 66);
+    cudaMemset(list, 0, sizeof *list);
+    cudaMemset(o, 0, 4 * 66);
     several<<<1, 64>>>(list, o, 1 << 28);
     cudaMemcpy(h, o, sizeof h, cudaMemcpyDeviceToHost);
     printf("%d %d %s\n", h[0], h[1], cudaGetErrorString(cudaGetLastError()));
-    cudaFree(list); cudaFree(o);
+    cudaFree(list);
+    cudaFree(o);
 }

@@ -1,7 +1,10 @@
 // check: 1 stream race
 // A hundred streams come and go. The last two race, and each is known by itself.
 #include <cstdio>
-__global__ void fill(int *d) { d[threadIdx.x] = threadIdx.x; }
+__global__ void fill(int *d)
+{
+    d[threadIdx.x] = threadIdx.x;
+}
 int main()
 {
     int *d;

@@ -23,10 +23,12 @@ __global__ void forms(int *x, float *f, unsigned long long *u, unsigned char *c,
     is(b == 5 && __nv_atomic_load_n(x, __NV_ATOMIC_RELAXED) == 6);
     is(__nv_atomic_exchange_n(x, 7, __NV_ATOMIC_SEQ_CST) == 6);
     b = 8;
-    is(!__nv_atomic_compare_exchange_n(x, &b, 9, false, __NV_ATOMIC_SEQ_CST, __NV_ATOMIC_RELAXED) && b == 7);
+    is(!__nv_atomic_compare_exchange_n(x, &b, 9, false, __NV_ATOMIC_SEQ_CST, __NV_ATOMIC_RELAXED) &&
+       b == 7);
     a = 10;
     is(__nv_atomic_compare_exchange(x, &b, &a, true, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_ACQUIRE,
-                                    __NV_THREAD_SCOPE_DEVICE) && b == 7);
+                                    __NV_THREAD_SCOPE_DEVICE) &&
+       b == 7);
     is(__nv_atomic_fetch_add(x, 4, __NV_ATOMIC_RELAXED) == 10);
     is(__nv_atomic_fetch_sub(x, 2, __NV_ATOMIC_RELAXED) == 14);
     is(__nv_atomic_fetch_and(x, 6, __NV_ATOMIC_RELAXED) == 12);

@@ -1,28 +1,53 @@
 // check: 0
 // prints: 63 126 126 7 9 3 6 1 63 128
-// Work of several streams, and the host, that is in order: what the order is made of, each way once.
+// Work of several streams, and the host, that is in order: what the order is made of, each way
+// once.
 #include <cstdio>
 #include <vector>
-__global__ void fill(int *d) { d[threadIdx.x] = threadIdx.x; }
-__global__ void twice(int *d) { d[threadIdx.x] *= 2; }
-__global__ void answer(int *result, volatile int *flag) { *result = 7; __threadfence_system(); *flag = 1; }
+__global__ void fill(int *d)
+{
+    d[threadIdx.x] = threadIdx.x;
+}
+__global__ void twice(int *d)
+{
+    d[threadIdx.x] *= 2;
+}
+__global__ void answer(int *result, volatile int *flag)
+{
+    *result = 7;
+    __threadfence_system();
+    *flag = 1;
+}
 __device__ int variable[64];
 __managed__ int managed[64];
-__global__ void sum(int *d) { d[threadIdx.x] += variable[threadIdx.x]; }
-struct padded { double value; int count; };
-struct inner { int count; double value; };
+__global__ void sum(int *d)
+{
+    d[threadIdx.x] += variable[threadIdx.x];
+}
+struct padded {
+    double value;
+    int count;
+};
+struct inner {
+    int count;
+    double value;
+};
 __global__ void structures(padded *p, inner *q)
 {
     p[threadIdx.x].value = q[threadIdx.x].value = 1;
     p[threadIdx.x].count = q[threadIdx.x].count = threadIdx.x;
 }
-static void CUDART_CB add_two(void *p) { *(int *)p += 2; }
+static void CUDART_CB add_two(void *p)
+{
+    *(int *)p += 2;
+}
 int main()
 {
     int *d, *e, *h, *f, v[64] = {};
     cudaStream_t s, t, own;
     cudaEvent_t event, chunk[4];
-    cudaStreamCreate(&s), cudaStreamCreate(&t), cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    cudaStreamCreate(&s), cudaStreamCreate(&t),
+        cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
     cudaEventCreate(&event);
     cudaMalloc(&d, 256), cudaMalloc(&e, 256), cudaMallocHost(&h, 256), cudaMallocHost(&f, 4);
 
@@ -114,7 +139,8 @@ int main()
     cudaGraphExec_t exec;
     cudaGraphNode_t copied, recorded;
     cudaGraphCreate(&graph, 0);
-    cudaGraphAddMemcpyNode1D(&copied, graph, NULL, 0, registered.data(), d, 256, cudaMemcpyDeviceToHost);
+    cudaGraphAddMemcpyNode1D(&copied, graph, NULL, 0, registered.data(), d, 256,
+                             cudaMemcpyDeviceToHost);
     cudaGraphAddEventRecordNode(&recorded, graph, &copied, 1, event);
     cudaGraphInstantiate(&exec, graph, 0);
     cudaGraphLaunch(exec, own);
@@ -125,6 +151,7 @@ int main()
     cudaDeviceSynchronize();
     cudaHostUnregister(registered.data());
     cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
-    cudaFree(a), cudaFree(c), cudaFree(d), cudaFree(e), cudaFree(rows), cudaFreeHost(h), cudaFreeHost(f);
+    cudaFree(a), cudaFree(c), cudaFree(d), cudaFree(e), cudaFree(rows), cudaFreeHost(h),
+        cudaFreeHost(f);
     cudaStreamDestroy(s), cudaStreamDestroy(t), cudaStreamDestroy(own), cudaEventDestroy(event);
 }

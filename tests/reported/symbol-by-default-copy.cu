@@ -1,10 +1,13 @@
 // check: 1 host access
 // prints: 2 (2) no error
-// cudaMemcpyDefault takes the name of a __device__ variable for memory of the host: the copy succeeds, and the device's
-// variable keeps its value.
+// cudaMemcpyDefault takes the name of a __device__ variable for memory of the host: the copy
+// succeeds, and the device's variable keeps its value.
 #include <cstdio>
 __device__ int x = 2;
-__global__ void read(int *out) { *out = x; }
+__global__ void read(int *out)
+{
+    *out = x;
+}
 int main()
 {
     int five = 5, *d, got;

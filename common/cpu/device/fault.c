@@ -45,7 +45,7 @@ static void fail_thread(struct worker *w, cudaError_t error, const char *what)
  * bound of a loop: so many accesses of a launch, and then the watchdog counts seconds. */
 static int pass_over(struct worker *w, uintptr_t p, void *context)
 {
-    enum { MOST = 1 << 17 };
+    enum { MOST = 1 << 24 };
     if (w->illegal_in != w->launch->id) {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC, &t);

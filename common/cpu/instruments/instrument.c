@@ -21,6 +21,7 @@ static const struct cpu_instrument instrument = {
     .findings_of = findings_of,
     .is_finding = is_finding,
     .mark_unwritten = memory_mark_unwritten,
+    .fetch_unwritten = unwritten_allowed,
     .name_memory = memory_name,
     .sums_in_order = sums_in_order,
     .unread = unread_memory,

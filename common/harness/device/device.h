@@ -53,7 +53,9 @@ enum kf_instrument kf_instrument(void);
 /* In a program that does not check these do nothing. */
 void kf_name_memory(const kf_tensor *tensor);    /* the tensor's name in findings */
 void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
-void kf_sums_in_order(bool asked);               /* findings, where additions come in no order */
+/* Until it is called with false, a checker lets copies take poison: verification finds it. */
+void kf_fetch_unwritten(bool asked);
+void kf_sums_in_order(bool asked); /* findings, where additions come in no order */
 /* marks[i] = true where no kernel has read element i, or its neighbour in the same 4 bytes; if
  * `written`, where one has written it and none has read it since. Returns false if that is not
  * known. */

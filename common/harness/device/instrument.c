@@ -30,6 +30,12 @@ void kf_mark_unwritten(const kf_tensor *tensor)
         cpu_instrument()->mark_unwritten(tensor->device, (size_t)kf_tensor_bytes(tensor));
 }
 
+void kf_fetch_unwritten(bool asked)
+{
+    if (kf_instrument() == KF_CHECK)
+        cpu_instrument()->fetch_unwritten(asked);
+}
+
 void kf_sums_in_order(bool asked)
 {
     if (kf_instrument() == KF_CHECK)

@@ -392,9 +392,11 @@ bool kf_renew(kf_run *run)
 
 void kf_fetch(const kf_tensor *tensor, void *raw)
 {
+    kf_fetch_unwritten(true);
     CUDA_CHECK(cudaMemcpyAsync(raw, tensor->device, (size_t)kf_tensor_bytes(tensor),
                                cudaMemcpyDeviceToHost, kf_stream()));
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+    kf_fetch_unwritten(false);
 }
 
 /* Through memory that belongs to no tensor. */

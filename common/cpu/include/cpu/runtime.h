@@ -227,6 +227,14 @@ cudaError_t cpu_copy_symbol(const struct cpu_symbol_copy *copy, size_t bytes,
 /* Of atomics and fences: who may be at the other side. The system counts as the device. */
 enum cpu_scope { CPU_SCOPE_DEVICE, CPU_SCOPE_BLOCK };
 
+/* An array of a thread, from its declaration to the end of its scope. Its address is an integer so
+ * that clang sees that others may use it: compiler/clang/order.awk. */
+struct cpu_local {
+    uintptr_t p; /* 0: it is not looked at */
+    size_t bytes;
+    const char *name;
+    struct cpu_local *outer; /* the thread's array that was declared before */
+};
 #ifdef CPU_TRACE
 /* Reports by the code of an instrumented kernel. trace.h has the functions for the host. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes, enum cpu_scope scope);
@@ -242,15 +250,10 @@ void cpu_trace_ordered_change(volatile void *p, unsigned bytes, int order, int s
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
+/* For functions that count themselves: calls of sin and cos count. */
+double cpu_uncounted_sin(double a);
+double cpu_uncounted_cos(double a);
 void cpu_trace_named(const char *name, uint64_t amount);
-/* An array of a thread, from its declaration to the end of its scope. Its address is an integer so
- * that clang sees that others may use it: compiler/clang/order.awk. */
-struct cpu_local {
-    uintptr_t p; /* 0: it is not looked at */
-    size_t bytes;
-    const char *name;
-    struct cpu_local *outer; /* the thread's array that was declared before */
-};
 void cpu_trace_local(struct cpu_local *l, uintptr_t p, size_t bytes, const char *name);
 void cpu_trace_local_ends(struct cpu_local *l);
 #endif

@@ -109,6 +109,9 @@ struct cpu_instrument {
         const char *class_name); /* how many of those are a "shared race" or the like */
     int (*is_finding)(const char *class_name); /* 0: a line of that class is only a warning */
     void (*mark_unwritten)(void *p, size_t bytes);
+    /* asked: until it is called with 0, copies to the host may take what was never written, for a
+     * host that looks at it itself. */
+    void (*fetch_unwritten)(int asked);
     void (*name_memory)(void *p, const char *name); /* the name is kept, not copied */
     /* From now on, asked != 0 makes it a finding if two floating-point additions to one place may
      * come in either order: for programs that promise the same bits in every run. CUDACPU_SUMS=1

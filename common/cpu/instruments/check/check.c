@@ -805,7 +805,8 @@ static inline int is_usual(const struct worker *w, uintptr_t p, unsigned bytes, 
         set_bits(written, at, bytes, 1);
     }
     const shadow_entry mine = entry_of(thread, code, 0) | ALL_BYTES;
-    for (struct shadow_cell *c = &shadow[at / 4], *end = c + bytes / 4; c < end; c++) {
+    struct shadow_cell *c = &shadow[at / 4];
+    for (unsigned i = 0; i < bytes; i += 4, c++) {
         const int first = is_over(c->read[0], start, thread);
         if (!is_over(c->write, start, thread) ||
             !(writes ? first && is_over(c->read[1], start, thread)

@@ -71,6 +71,12 @@ static void carry(uintptr_t to, uintptr_t from, size_t bytes)
         set_bits(written, t + i, 1, (int)bits_at(written, f + i, 1));
 }
 
+static int allowed;
+void unwritten_allowed(int asked)
+{
+    allowed = asked;
+}
+
 void trace_work_copied(struct trace_rows to, struct trace_rows from, const void *site)
 {
     const struct object *target = object_at((uintptr_t)to.p),
@@ -87,7 +93,7 @@ void trace_work_copied(struct trace_rows to, struct trace_rows from, const void 
             trace_written((void *)t, to.width);
         else if (target)
             carry(t, f, to.width);
-        if (source && source->device && to_host)
+        if (source && source->device && to_host && !allowed)
             add_unwritten(source, f, from.width, &unwritten, &first);
     }
     const struct side side = {COPY_READS, site ? code_of(site) : 0, 0, 0};

@@ -195,6 +195,8 @@ inline float exp10f(float a) noexcept
 #define CPU_SPECIAL(counter) cpu_trace_special(counter)
 #else
 #define CPU_SPECIAL(counter) (void)0
+#define cpu_uncounted_sin(a) sin(a)
+#define cpu_uncounted_cos(a) cos(a)
 #endif
 CPU_F1(float, rsqrtf, float, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt((double)a)))
 CPU_F1(double, rsqrt, double, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt(a)))
@@ -205,16 +207,18 @@ inline double cpu_sine_of_pi(double a, int halves)
 {
     const double nearest = rint(2 * a), rest = M_PI * (a - nearest / 2);
     const int quarter = ((int)nearest + halves) & 3;
-    const double size = quarter & 1 ? cos(rest) : sin(rest);
+    const double size = quarter & 1 ? cpu_uncounted_cos(rest) : cpu_uncounted_sin(rest);
     return quarter & 2 ? -size : size;
 }
 inline double sinpi(double a)
 {
     const double r = std::isfinite(a) ? cpu_sine_of_pi(remainder(a, 2), 0) : NAN;
+    CPU_SPECIAL(CPU_SIN);
     return r == 0 ? copysign(0, a) : r;
 }
 inline double cospi(double a)
 {
+    CPU_SPECIAL(CPU_COS);
     return std::isfinite(a) ? cpu_sine_of_pi(remainder(a, 2), 1) + 0.0 : NAN; /* no -0 */
 }
 CPU_F1(float, sinpif, float, sinpi((double)a))

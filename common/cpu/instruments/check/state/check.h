@@ -90,10 +90,10 @@ void findings_cut(int n);
 void findings_drop(void);
 void findings_send(int to);
 void findings_receive(const char *text, size_t n);
-extern int kernels_ran;          /* or there was nothing to find */
-int findings_report(void);       /* reports what is left, and returns how many findings */
-void findings_end(void);         /* reports what is left; the program ends with 1 if there is any */
-int findings_print(FILE *out);   /* these two: cpu/trace.h */
+extern int kernels_ran;        /* or there was nothing to find */
+int findings_report(void);     /* reports what is left, and returns how many findings */
+void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
+int findings_print(FILE *out); /* these two: cpu/trace.h */
 int findings_of(const char *class_name);
 int is_finding(const char *class_name); /* 0: a warning */
 
@@ -171,8 +171,9 @@ void memory_block(struct worker *w);         /* and nothing of them written */
 const struct object *memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
-void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
-void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
+void memory_broken(void);          /* a kernel was stopped: from then on nothing can be freed */
+void unwritten_allowed(int asked); /* unwritten.c; these three: cpu/trace.h */
+void memory_mark_unwritten(void *p, size_t bytes);
 void memory_name(void *p, const char *name);
 
 /* --- unread.c: memory that nobody reads ------------------------------------------------------- */
@@ -348,7 +349,8 @@ void strong_poll(int64_t at);
 int strong_polled(int64_t at);
 void strong_launch(void);
 
-/* --- handles.c: streams, events and graphs ------------------------------------------------------- */
+/* --- handles.c: streams, events and graphs -------------------------------------------------------
+ */
 
 void handles_leak(void); /* those that are lost, and all are forgotten */
 
