@@ -172,8 +172,7 @@ const struct object *memory_host_access(uintptr_t p, size_t bytes, int writes, u
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
 void memory_broken(void);          /* a kernel was stopped: from then on nothing can be freed */
-void unwritten_allowed(int asked); /* unwritten.c; these three: cpu/trace.h */
-void memory_mark_unwritten(void *p, size_t bytes);
+void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
 void memory_name(void *p, const char *name);
 
 /* --- unread.c: memory that nobody reads ------------------------------------------------------- */
@@ -348,6 +347,10 @@ void strong_note(int64_t at, shadow_entry e, int what);
 void strong_poll(int64_t at);
 int strong_polled(int64_t at);
 void strong_launch(void);
+
+/* --- unwritten.c: copies of memory that nobody has written ------------------------------------ */
+
+void unwritten_allowed(int asked); /* cpu/trace.h */
 
 /* --- handles.c: streams, events and graphs -------------------------------------------------------
  */
