@@ -171,7 +171,7 @@ void memory_block(struct worker *w);         /* and nothing of them written */
 const struct object *memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
-void memory_broken(void);          /* a kernel was stopped: from then on nothing can be freed */
+void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
 void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
 void memory_name(void *p, const char *name);
 
