@@ -1,7 +1,7 @@
 // check: 0
 // prints: 5 1 no error
-// One thread looks at a variable, and the others do not: a compiler may not load it for all of them before it is known
-// which thread it is.
+// One thread looks at a variable, and the others do not: a compiler may not load it for all of them
+// before it is known which thread it is.
 #include <cstdio>
 __device__ int first, second;
 __global__ void look()
