@@ -139,7 +139,7 @@ edit("$tree/common/cpu/ptx/handlers/integer.c", "operand(i, 1, reg) + operand", 
 is("$r{code} $r{out}$r{err}", "0 -38\n", "a program that is kept sees an edit of the runtime");
 edit("$tree/common/cpu/include/cpu/numbers/math.h", "#pragma once", "#pragma once\n#error edited");
 %r = in_tree($add);
-like("$r{code} $r{err}", qr/\A[1-9].*cpu\/math\.h.*edited/s, "and one of a header that is precompiled");
+like("$r{code} $r{err}", qr/\A[1-9].*cpu\/numbers\/math\.h.*edited/s, "and one of a header that is precompiled");
 
 # FILE has NEW in place of OLD, once.
 sub edit {

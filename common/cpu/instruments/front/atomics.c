@@ -50,11 +50,12 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
                                    int flags, const void *from)
 {
     const int acquires = (flags & TRACE_ACQUIRE) != 0;
-    if (w)
-        TRACE_CHECK(ordering(w, flags));
-    else
+    if (!w) {
         TRACE_CHECK(host_atomic((uintptr_t)p, 1));
-    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
+        return p;
+    }
+    TRACE_CHECK(ordering(w, flags));
+    return trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from);
 }
 
 #define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
