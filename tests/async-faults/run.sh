@@ -33,7 +33,7 @@ for source in *.cu; do
         echo "run.sh: $source does not compile: $(head -n 1 "$work/log")" >&2
         exit 2
     }
-    "$work/$program" --list 2>/dev/null >"$work/list" 2>/dev/null || exit 2
+    "$work/$program" --list >"$work/list" 2>/dev/null || exit 2
     while IFS='	' read -r name rule _; do
         case $(code_of fault) in
         0) fault=missed ;;
