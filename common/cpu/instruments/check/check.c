@@ -558,6 +558,14 @@ static int stale(struct access a)
     return found;
 }
 
+/* The new entry, for the bytes of the one before as well if that is of the same thread and time: it
+ * accesses the bytes of a cell one by one. */
+static inline shadow_entry with_bytes_of(shadow_entry mine, shadow_entry before)
+{
+    const shadow_entry all_but_place = ~(ALL_BYTES | 0xffffff);
+    return (mine ^ before) & all_but_place ? mine : mine | (before & ALL_BYTES);
+}
+
 /* reported: a fault of reading here is reported already, and a race would say the same. */
 static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
@@ -568,13 +576,13 @@ static inline __attribute__((always_inline)) void race(struct access a, int repo
         for (int i = 0; i < 2; i++)
             if (!reported && conflicts(a, c->read[i]))
                 report_race(a, c->read[i], READ);
-            else
+            else if (!(c->read[i] & ~a.mine & ALL_BYTES))
                 c->read[i] = 0;
-        c->write = a.mine;
+        c->write = with_bytes_of(a.mine, c->write);
         return;
     }
     if (replaceable(a, c->read[0]))
-        c->read[0] = a.mine;
+        c->read[0] = with_bytes_of(a.mine, c->read[0]);
     else if (replaceable(a, c->read[1]) || !is_own(c->read[1]) ||
              thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
         c->read[1] = a.mine;

@@ -23,8 +23,10 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
         return count; /* in rising order, a sector that was left does not return */
     count = 0;
     last = UINT64_MAX;
-    if ((++call & 0x3fffff) == 0)
+    if ((++call & 0x3fffff) == 0) { /* call 0 is that of free entries */
         memset(table, 0, sizeof table);
+        call++;
+    }
     for (int i = 0; i < n; i++)
         for (uint64_t s = p[i] / SECTOR; s <= (p[i] + bytes - 1) / SECTOR; s++) {
             if (s == last)
