@@ -85,6 +85,17 @@ for my $recorded (glob "$root/plots/data/*/check-suite.tsv") {
     my @gone = grep { !$names{$_} } map { (split /\t/)[0] } @rows;
     is("@gone", "", "$recorded has no row of a fault that is gone");
 }
+# The table in async-faults/README.md is what the rows say.
+my ($columns, @recorded) = map { [split /\t/] } grep { !/^#/ } split /\n/, slurp("$root/plots/data/nvidia-h200/check-suite.tsv");
+my %row = map { $_->[0] => $_ } @recorded;
+my %sum;
+for my $one (grep { $source{$_->{file}} =~ /async-faults/ } @faults) {
+    my $row = $row{$one->{name}};
+    my @adds = (1, $row ? 1 : 0, map { $row && $row->[$_] =~ /^(?:found|other)$/ ? 1 : 0 } 3 .. $#$columns);
+    for my $to ($one->{file}, "all") { $sum{$to}[$_] += $adds[$_] for 0 .. $#adds }
+}
+my %printed = slurp("$root/tests/async-faults/README.md") =~ /^\| ([\w-]+) \| (\d+(?: \| \d+)*) \|$/mg;
+is_deeply(\%printed, { map { $_ => join " | ", @{$sum{$_}} } keys %sum }, "async-faults/README.md has the scores that are recorded");
 is_deeply([grep { !$names{$_} } sort keys %marks], [], "no mark without a fault");
 
 # --- Every fault and every fixed version ---------------------------------------------------------

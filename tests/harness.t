@@ -601,6 +601,8 @@ for (["", qr/^  variant nan \(another NaN\): values wrong, accesses right: no ch
 }
 %r = run("$toy --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
 like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations are named, poison counts as unwritten");
+my @fetches = $r{out} =~ /^fetch (begins|ends)$/mg;
+is("@fetches", join(" ", ("begins ends") x (@fetches / 2 || 1)), "the harness alone may fetch what nobody wrote, and only while it fetches");
 
 # --- For profilers and checkers.
 %r = run("$toy --once --launches $dir/launches");

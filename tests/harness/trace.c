@@ -113,6 +113,12 @@ static void name_memory(void *p, const char *name)
         printf("named %s\n", name);
 }
 
+static void fetch_unwritten(int asked)
+{
+    if (*knob("FAKE_NAMES"))
+        printf(asked ? "fetch begins\n" : "fetch ends\n");
+}
+
 const struct cpu_instrument *cpu_instrument(void)
 {
     static const struct cpu_instrument count = {.mode = CPU_COUNT,
@@ -128,6 +134,7 @@ const struct cpu_instrument *cpu_instrument(void)
                                                 .findings_of = findings_of,
                                                 .is_finding = is_finding,
                                                 .mark_unwritten = mark_unwritten,
+                                                .fetch_unwritten = fetch_unwritten,
                                                 .name_memory = name_memory,
                                                 .sums_in_order = sums_in_order,
                                                 .unread = unread};

@@ -57,12 +57,32 @@ static int pass_over(struct worker *w, uintptr_t p, void *context)
     return TRACE_CHECK_OR(illegal(w, p, w->signalled, can), can);
 }
 
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+static struct sigaction of_program[CAUGHT]; /* what the program had set before */
+
+/* No kernel's fault: the program's own handler is called, or the signal comes again and ends it. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    for (int i = 0; i < CAUGHT; i++) {
+        const struct sigaction *own = &of_program[i];
+        if (caught[i] != number || own->sa_handler == SIG_DFL || own->sa_handler == SIG_IGN)
+            continue;
+        if (own->sa_flags & SA_SIGINFO)
+            own->sa_sigaction(number, info, context);
+        else
+            own->sa_handler(number);
+        return;
+    }
+    signal(number, SIG_DFL);
+    TRACE_CHECK(dies());
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running || number == SIGABRT) {
-        signal(number, SIG_DFL); /* no kernel's fault: let it happen again */
-        TRACE_CHECK(dies());
+        pass_on(number, info, context);
         return;
     }
     char what[100];
@@ -105,15 +125,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 void fault_catch_signals(void)
 {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     static int done;
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     if (done)
         return;
-    for (int i = 0; i < 4; i++)
-        if (sigaction(numbers[i], &action, NULL) != 0)
-            give_up(1, "signal %d cannot be caught", numbers[i]);
+    for (int i = 0; i < CAUGHT; i++)
+        if (sigaction(caught[i], &action, &of_program[i]) != 0)
+            give_up(1, "signal %d cannot be caught", caught[i]);
     struct sigaction programs;
     if (CPU_TRACE == 2 && sigaction(SIGABRT, NULL, &programs) == 0 &&
         programs.sa_handler == SIG_DFL)

@@ -66,7 +66,9 @@ bool kf_input_kept(const kf_run *run, const kf_slot *slot, void *device, int64_t
 /* --- view.c ----------------------------------------------------------------------------------- */
 /* The run as launchers see it, with the tensors where they are now. It lives as long as the run. */
 const kf_run *kf_view(const kf_run *run);
-/* From now on a launcher that looks for what its view lacks ends the program with a line. */
+/* From now on a launcher that looks for what its view lacks ends the program with a line. Before
+ * the first launch: then the CPU backend catches the faults of its kernels, and passes on the
+ * others. */
 void kf_forbid(void);
 
 /* --- audit.c: other inputs -------------------------------------------------------------------- */

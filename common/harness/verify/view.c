@@ -54,7 +54,7 @@ const kf_run *kf_view(const kf_run *run)
     return &state->view;
 }
 
-static struct sigaction before; /* the CPU backend's, for faults of its kernels */
+static struct sigaction before;
 
 static void put(const char *text)
 {
@@ -84,8 +84,5 @@ void kf_forbid(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    kf_probe_empty(
-        NULL); /* the CPU backend sets its handler at the first launch, and ours is first */
-    CUDA_CHECK(cudaDeviceSynchronize());
     sigaction(SIGSEGV, &action, &before);
 }
