@@ -466,7 +466,7 @@ fails("wrong only when timed", "TOY_BUG=later $toy --case D8 --variant right --o
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
 # On these clocks no inputs are exchanged.
-my $alone = "--case D16 --variant right --clock sustained --clock cool";
+$alone = "--case D16 --variant right --clock sustained --clock cool";
 fails("wrong only after timing", "TOY_ALONE=1 TOY_BUG=later $toy $alone >/dev/null", 1, "case D16 after timing: 1 wrong");
 fails("wrong when called again at once", "TOY_BUG=again $toy --case odd --variant right >/dev/null", 1, "case odd back to back: 1 wrong");
 fails("a result that is kept from the call before", "TOY_BUG=kept $toy --case odd --variant right >/dev/null", 1,
