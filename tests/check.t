@@ -560,6 +560,14 @@ chmod 0755, "$dir/g++";
     CXX => "$dir/g++", CUDACPU_BUILD => "$root/build/cpu/" . ($compiler =~ s{.*/}{}r));
 like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy is seen, fortified or not") or diag($r{err});
 
+# Who declares the alignment is not warned.
+my $swizzle = "$root/tests/reported/67-swizzle-undeclared-alignment";
+run("$cudacc -g1 -w $swizzle.cu -o $dir/undeclared & $cudacc -g1 -w $swizzle-fixed.cu -o $dir/declared; wait");
+%r = run("cd $dir && ./undeclared");
+like($r{err}, qr/\Aundeclared alignment: .*\ncheck: no findings, 1 warning\n\z/, "an alignment that is not declared");
+%r = run("cd $dir && ./declared");
+is($r{err}, "check: no findings\n", "and one that is");
+
 # --- The page of the instruments: of each rule an example, which prints what stands there -----------
 my $page = slurp("$root/common/cpu/instruments/README.md");
 my ($examples, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");

@@ -40,9 +40,11 @@ struct launch {
     uint64_t blocks, run; /* run: how many of the blocks run */
     size_t shared_limit;
     size_t static_before; /* bytes of static variables in earlier launches of the kernel */
-    int multiprocessors;  /* of the device */
-    enum order order;     /* of threads */
-    int last_first;       /* blocks in the other order than threads */
+    size_t declared; /* dynamic shared memory's alignment, where it begins at a multiple of more */
+    int took_addresses;  /* of shared memory, as numbers */
+    int multiprocessors; /* of the device */
+    enum order order;    /* of threads */
+    int last_first;      /* blocks in the other order than threads */
     uint64_t seed;
     uint64_t stagger_us;            /* the longest pause of a block, in random order */
     atomic_ullong next;             /* how many blocks have been taken, in all */
@@ -217,6 +219,9 @@ extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 struct worker *worker_new(void);           /* makes this OS thread a worker */
 /* The worker after w for another block of this OS thread. Makes one if there is none. */
 struct worker *worker_beside(struct worker *w);
+
+/* --- shared_memory.c -------------------------------------------------------------------------- */
+extern int shared_as_declared; /* dynamic shared memory is no more aligned than it is declared */
 
 /* On a GPU shared memory has addresses of 32 bits, so an index like ~i, which is unsigned, leads in
  * front of its pointer. Returns where p leads then; p itself if it is no such address. Around the

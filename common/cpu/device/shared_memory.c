@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+int shared_as_declared;
+
 /* Whether nothing says that dynamic shared memory begins elsewhere than at a multiple of 1024: on a
  * GPU static variables stand in front. Those of functions that the kernel calls are known when they
  * have been reached, here or in an earlier launch. */
 static int begins_at_1024(const struct worker *w, int has_static)
 {
-    const char *as_declared = getenv("CUDACPU_ALIGN");
+    const char *asked = getenv("CUDACPU_ALIGN");
+    const int as_declared = shared_as_declared || (asked && *asked == '1');
     return CPU_TRACE == 1 || (!has_static && w->shared_used == w->launch->kernel->shared &&
-                              !w->launch->static_before && !(as_declared && *as_declared == '1'));
+                              !w->launch->static_before && !as_declared);
 }
 
 /* Else it begins at a multiple of its alignment but not of twice that, so that code that needs more
@@ -27,7 +30,11 @@ void *cpu_dynamic_shared(size_t align, int has_static, const char *file, int lin
             "%s:%d: dynamic shared memory with an alignment of %zu bytes: at most %zu here%s", file,
             line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
     if (!w->dynamic) {
-        w->dynamic = begins_at_1024(w, has_static) ? SHARED_ALIGN : align > 16 ? align : 16;
+        w->dynamic = align > 16 ? align : 16;
+        if (w->dynamic < SHARED_ALIGN && begins_at_1024(w, has_static)) {
+            w->launch->declared = w->dynamic;
+            w->dynamic = SHARED_ALIGN;
+        }
         if (bytes && w->shared_used == bytes) /* no variable follows yet */
             w->gaps = w->dynamic;
         if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
@@ -38,12 +45,13 @@ void *cpu_dynamic_shared(size_t align, int has_static, const char *file, int lin
 
 size_t cpu_shared_offset(const void *p)
 {
+    cpu_worker->launch->took_addresses = 1;
     return (size_t)((const char *)p - cpu_worker->arena);
 }
 
 int cpu_is_shared(const void *p)
 {
-    return cpu_shared_offset(p) < ARENA;
+    return (size_t)((const char *)p - cpu_worker->arena) < ARENA;
 }
 
 /* nvcc refuses the kernel, by its architecture. */

@@ -190,7 +190,7 @@ void trace_launch_end(struct launch *l)
     release_block();
     if (events_wanted)
         events_block_ends();
-    second_ends();
+    second_ends(l);
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */

@@ -1,10 +1,13 @@
-/* check: a launch in a second order of its threads.
+/* check: a launch a second time.
  *
  * Where threads order themselves by atomics, the order in which they ran hides some races: a lock
- * that is taken without a fence harms only the second one who takes it. A launch changes memory, so
- * it cannot run twice. But a copy of the process can run it in the opposite order: before the first
+ * that is taken without a fence harms only the second one who takes it. And dynamic shared memory
+ * begins at a multiple of 1024, which hides that a kernel declares less than it relies on. A launch
+ * changes memory, so it cannot run twice. But a copy of the process can run it: before the first
  * launch of each kernel the process forks, and the copy waits. If the launch has used fences or
- * atomics for order, the copy runs it too and sends the races that it finds. */
+ * atomics for order, the copy runs it in the opposite order and sends the races that it finds. If
+ * it has taken addresses in shared memory as numbers, the copy runs it with dynamic shared memory
+ * that is no more aligned than declared, and sends all that it finds. */
 #include "instruments/check/state/check.h"
 
 #include <errno.h>
@@ -19,6 +22,7 @@ enum { MOST_THREADS = 1 << 14, KERNELS = 256 };
 static pid_t child;           /* that waits, or 0 */
 static int asks[2], tells[2]; /* the parent writes to asks, the child to tells */
 static int is_copy;
+static enum { NOT_AGAIN, IN_ORDER = 'o', AS_DECLARED = 'd' } again; /* of the copy */
 static struct timespec began;
 
 static int is_new(void (*entry)(void *))
@@ -37,16 +41,20 @@ static int is_new(void (*entry)(void *))
 /* The copy: waits until it is asked to run the launch. */
 static void wait_for_word(struct launch *l)
 {
-    char word = 0;
+    char word = NOT_AGAIN;
     close(asks[1]), close(tells[0]);
-    if (read(asks[0], &word, 1) != 1 || word != 'y')
+    if (read(asks[0], &word, 1) != 1 || word == NOT_AGAIN)
         _exit(0);
     const int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
         _exit(0);
     is_copy = 1;
     findings_drop();
-    l->order = ORDER_REVERSE; /* of threads; last_first makes it forward of blocks */
+    again = word;
+    if (again == AS_DECLARED)
+        shared_as_declared = 1;
+    else
+        l->order = ORDER_REVERSE; /* of threads; last_first makes it forward of blocks */
 }
 
 void second_begins(struct launch *l)
@@ -85,7 +93,7 @@ static int elapsed(void)
 
 /* Reads what the copy sends, for as long as the launch has taken here, and a little. A copy that
  * hangs, or dies, has found nothing. */
-static void listen_to_copy(void)
+static void listen_to_copy(const struct launch *l, char how)
 {
     enum { LITTLE = 2000 };
     const int until = 2 * elapsed() + LITTLE;
@@ -106,21 +114,23 @@ static void listen_to_copy(void)
             break;
         n += (size_t)got;
     }
-    findings_receive(text, n);
+    findings_receive(text, n, how == AS_DECLARED ? l->declared : 0);
     free(text);
 }
 
-void second_ends(void)
+void second_ends(const struct launch *l)
 {
     if (is_copy) {
-        findings_send(tells[1]);
+        findings_send(tells[1], again == AS_DECLARED);
         _exit(0);
     }
     if (!child)
         return;
-    const int wanted = order.synced || order.marked;
-    if (write(asks[1], wanted ? "y" : "n", 1) == 1 && wanted)
-        listen_to_copy();
+    const char how = order.synced || order.marked       ? IN_ORDER
+                     : l->declared && l->took_addresses ? AS_DECLARED
+                                                        : NOT_AGAIN;
+    if (write(asks[1], &how, 1) == 1 && how != NOT_AGAIN)
+        listen_to_copy(l, how);
     close(asks[1]), close(tells[0]);
     kill(child, SIGKILL);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -205,6 +205,7 @@ void ptx_red(struct worker *w, const ptx_insn *i, uint64_t *reg)
 void ptx_cvta(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     uint64_t v = ptx_get(&i->operand[1], reg);
+    w->launch->took_addresses |= ptx_has(i, PTX_M_to);
     if (ptx_has(i, PTX_M_shared) || ptx_has(i, PTX_M_shared_cta))
         v = ptx_has(i, PTX_M_to) ? v - (uintptr_t)w->arena : (uint32_t)v + (uintptr_t)w->arena;
     ptx_set(&i->operand[0], reg, v);

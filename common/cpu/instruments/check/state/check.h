@@ -85,11 +85,13 @@ extern int findings_interrupted; /* the last line says so */
 /* How many there are; forgets those behind the first n. */
 int findings_count(void);
 void findings_cut(int n);
-/* Those of this process: forgets them; sends its races to another one; takes in what a copy of it
- * has sent, as found in a second order. */
+/* Those of this process: forgets them; sends its races, or all that count, to another one; takes in
+ * what a copy of it has sent, as found in a second order. With declared, a number of bytes, it was
+ * found where dynamic shared memory has no more than that alignment: the first one makes a warning.
+ */
 void findings_drop(void);
-void findings_send(int to);
-void findings_receive(const char *text, size_t n);
+void findings_send(int to, int all);
+void findings_receive(const char *text, size_t n, size_t declared);
 extern int kernels_ran;        /* or there was nothing to find */
 int findings_report(void);     /* reports what is left, and returns how many findings */
 void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
@@ -526,7 +528,7 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 /* --- second.c: a launch in a second order ----------------------------------------------------- */
 
 void second_begins(struct launch *l); /* before anything of it is known */
-void second_ends(void);
+void second_ends(const struct launch *l);
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 

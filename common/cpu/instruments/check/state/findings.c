@@ -517,30 +517,69 @@ static void send_all(int to, const void *p, size_t bytes)
     }
 }
 
-void findings_send(int to)
+void findings_send(int to, int all)
 {
-    for (int i = 0; i < n_findings; i++)
-        if (findings[i].rule == SHARED_RACE || findings[i].rule == GLOBAL_RACE) {
-            send_all(to, &findings[i], sizeof findings[i]);
-            send_all(to, findings[i].kernel, strlen(findings[i].kernel) + 1);
-        }
+    for (int i = 0; i < n_findings; i++) {
+        const struct finding *f = &findings[i];
+        if (!f->kernel || (all ? rules[f->rule].counts != ALWAYS
+                               : f->rule != SHARED_RACE && f->rule != GLOBAL_RACE))
+            continue;
+        send_all(to, f, sizeof *f);
+        send_all(to, f->kernel, strlen(f->kernel) + 1);
+        send_all(to, f->text ? f->text : "", f->text ? strlen(f->text) + 1 : 1);
+    }
+}
+
+/* Takes the text at *at of n bytes of text, and moves *at behind it. NULL where it does not end. */
+static char *take_text(const char *text, size_t n, size_t *at)
+{
+    const size_t length = strnlen(text + *at, n - *at);
+    if (length == n - *at)
+        return NULL;
+    char *copy = kept(strdup(text + *at));
+    *at += length + 1;
+    return copy;
+}
+
+/* What was found with less alignment becomes a warning: its own text, or the place of an access. */
+static void make_of_alignment(struct finding *f, size_t declared)
+{
+    char *text = NULL;
+    if (f->text && asprintf(&text,
+                            "where dynamic shared memory begins at a multiple of %zu, as it is "
+                            "declared: %s: %s; declare __align__(1024)",
+                            declared, rules[f->rule].name, f->text) < 0)
+        text = kept(NULL);
+    free(f->text);
+    f->text = text;
+    f->rule = UNDECLARED_ALIGNMENT;
+    f->why = NULL;
+    f->wait = 0;
+    f->written_later = 0;
 }
 
 /* Addresses in a copy of the process are those of the process. */
-void findings_receive(const char *text, size_t n)
+void findings_receive(const char *text, size_t n, size_t declared)
 {
     for (size_t at = 0; at + sizeof *findings < n;) {
         struct finding f;
         memcpy(&f, text + at, sizeof f);
         at += sizeof f;
-        const size_t name = strnlen(text + at, n - at);
-        if (name == n - at)
+        f.kernel = take_text(text, n, &at);
+        f.text = f.kernel ? take_text(text, n, &at) : NULL;
+        if (!f.text) {
+            free(f.kernel);
             return;
-        f.kernel = kept(strdup(text + at));
-        f.second = 1;
-        at += name + 1;
+        }
+        if (!*f.text)
+            free(f.text), f.text = NULL;
+        f.second = !declared;
+        if (declared)
+            make_of_alignment(&f, declared);
         findings = kept(realloc(findings, (size_t)(n_findings + 1) * sizeof *findings));
         findings[n_findings++] = f;
+        if (declared)
+            return;
     }
 }
 

@@ -34,6 +34,10 @@ RULE(STALE_LOAD, "stale load", ALWAYS,
      .end = "and ld.global.nc, __ldg or a texture may find what was there before")
 RULE(SAME_VALUE, "same value written", NEVER,
      "Two threads that nothing orders write the same value to the same place.")
+RULE(UNDECLARED_ALIGNMENT, "undeclared alignment", NEVER,
+     "A kernel relies on dynamic shared memory that is more aligned than it declares.",
+     .end = "where dynamic shared memory is no more aligned than it is declared: need "
+            "extern __shared__ __align__(1024)")
 RULE(UNREAD, "never read", NEVER,
      "Shared memory is written, and no block of the launch reads it afterwards.",
      .end = "and no block of this launch reads it")
