@@ -567,6 +567,28 @@ run("$cudacc -g1 -w $swizzle.cu -o $dir/undeclared & $cudacc -g1 -w $swizzle-fix
 like($r{err}, qr/\Aundeclared alignment: .*\ncheck: no findings, 1 warning\n\z/, "an alignment that is not declared");
 %r = run("cd $dir && ./declared");
 is($r{err}, "check: no findings\n", "and one that is");
+# Where a fence asks for the second order, the next launch has the second alignment.
+spew("$dir/fenced.cu", <<'END');
+__global__ void swizzled(int *y)
+{
+    extern __shared__ int s[];
+    const unsigned t = threadIdx.x, at = (unsigned)__cvta_generic_to_shared(s) + 16 * t ^ t / 8 % 8 * 16;
+    asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(t) : "memory");
+    __threadfence();
+    atomicAdd(y, 1);
+}
+int main(int argc, char **)
+{
+    int *y;
+    cudaMalloc(&y, 4);
+    cudaMemset(y, 0, 4);
+    for (int i = 0; i < argc; i++)
+        swizzled<<<1, 64, 1024>>>(y);
+    cudaFree(y);
+}
+END
+%r = run("cd $dir && $cudacc -g1 -w fenced.cu -o fenced && ./fenced; ./fenced twice");
+like($r{err}, qr/\Acheck: no findings\nundeclared alignment: .*\ncheck: no findings, 1 warning\n\z/, "and one beside fences");
 
 # --- The page of the instruments: of each rule an example, which prints what stands there -----------
 my $page = slurp("$root/common/cpu/instruments/README.md");

@@ -7,7 +7,8 @@
  * launch of each kernel the process forks, and the copy waits. If the launch has used fences or
  * atomics for order, the copy runs it in the opposite order and sends the races that it finds. If
  * it has taken addresses in shared memory as numbers, the copy runs it with dynamic shared memory
- * that is no more aligned than declared, and sends all that it finds. */
+ * that is no more aligned than declared, and sends all that it finds. Where both are wanted, the
+ * kernel's next launch has the second. */
 #include "instruments/check/state/check.h"
 
 #include <errno.h>
@@ -25,17 +26,23 @@ static int is_copy;
 static enum { NOT_AGAIN, IN_ORDER = 'o', AS_DECLARED = 'd' } again; /* of the copy */
 static struct timespec began;
 
-static int is_new(void (*entry)(void *))
+/* What a copy has run of each kernel, or need not. */
+static struct known {
+    void (*entry)(void *);
+    int in_order_done, as_declared_done;
+} all_known[KERNELS], *known; /* known: of the launch's */
+
+/* NULL where there is no room for more kernels. */
+static struct known *known_of(void (*entry)(void *))
 {
-    static void (*known[KERNELS])(void *);
     static int n;
     for (int i = 0; i < n; i++)
-        if (known[i] == entry)
-            return 0;
+        if (all_known[i].entry == entry)
+            return &all_known[i];
     if (n == KERNELS)
-        return 0;
-    known[n++] = entry;
-    return 1;
+        return NULL;
+    all_known[n].entry = entry;
+    return &all_known[n++];
 }
 
 /* The copy: waits until it is asked to run the launch. */
@@ -63,7 +70,10 @@ void second_begins(struct launch *l)
     const uint64_t threads = l->blocks * k->block.x * k->block.y * k->block.z;
     child = 0;
     if (!l->last_first || threads < 2 || threads > MOST_THREADS || events_wanted > 0 || is_copy ||
-        cpu_in_kernel() || !is_new(k->entry))
+        cpu_in_kernel())
+        return;
+    known = known_of(k->entry);
+    if (!known || (known->in_order_done && known->as_declared_done))
         return;
     if (pipe(asks) != 0)
         return;
@@ -126,9 +136,11 @@ void second_ends(const struct launch *l)
     }
     if (!child)
         return;
-    const char how = order.synced || order.marked       ? IN_ORDER
-                     : l->declared && l->took_addresses ? AS_DECLARED
-                                                        : NOT_AGAIN;
+    const int ordered = !known->in_order_done && (order.synced || order.marked);
+    const int aligned = !known->as_declared_done && l->declared && l->took_addresses;
+    const char how = ordered ? IN_ORDER : aligned ? AS_DECLARED : NOT_AGAIN;
+    known->in_order_done = 1;
+    known->as_declared_done = !ordered || !aligned; /* else the next launch runs so */
     if (write(asks[1], &how, 1) == 1 && how != NOT_AGAIN)
         listen_to_copy(l, how);
     close(asks[1]), close(tells[0]);
