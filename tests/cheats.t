@@ -94,14 +94,23 @@ like($r{out}, qr/^  odd +by-thread +ok .*\n  odd +by-warp +ok /m, "both of its v
 make_path("$build/own");
 my $own = slurp("common/examples/own_kernel.cu");
 for (["other /= 2", "other /= 4", "wrong elements"], ["kf_f32\\(run, \"y\"\\), S, run->shape.D\\);\n    CUDA_CHECK_LAUNCH\\(\\);\n}\n\n// --- Which", "NULL, S, run->shape.D);\n}\n\n// --- Which", "failed"],
-    ["const int S = run->shape.Sq;\n    by_warp", "const int S = kf_find(run, \"y\")->want[0];\n    by_warp", "the launcher uses the reference of an output"]) {
+    ["const int S = run->shape.Sq;\n    by_warp", "const int S = kf_find(run, \"y\")->want[0];\n    by_warp", "the launcher uses the reference of an output"],
+    ["(?=const int S = run->shape.Sq;\n    by_warp)", "_exit(0);\n    ", "ended with code 0 before the harness did: a launcher must return"],
+    ["kf_gamma\\(D \\+ 2.*?;", "INFINITY;", "case odd: the reference gives y the bound inf at row 0, column 0,"],
+    ["    y->checked\\[row\\] = true;\n", "", "case odd: the reference checks no row of an output"],
+    # An early result that is kept, the host's work, and nothing at all.
+    ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "const int S = run->shape.Sq;\n    static void *kept = malloc(4 * S * run->shape.D);\n"
+        . "    static int calls;\n    const size_t bytes = 4 * S * run->shape.D;\n    if (!calls++)\n        by_warp<<<(S + 3) / 4, 128, 0, stream>>>(kf_f32(run, \"x\"), kf_f32(run, \"y\"), S, run->shape.D),\n"
+        . "            cudaMemcpy(kept, kf_f32(run, \"y\"), bytes, cudaMemcpyDefault);\n    cudaMemcpyAsync(kf_f32(run, \"y\"), kept, bytes, cudaMemcpyDefault, stream);\n", "wrong elements"],
+    ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "for (int i = 0; i < run->shape.Sq * run->shape.D; i++)\n        kf_f32(run, \"y\")[i] = kf_f32(run, \"x\")[i];\n", "wrong elements"],
+    ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "", "wrong elements"]) {
     my ($from, $to, $says) = @$_;
     my ($name) = $to =~ /(.*)/; # its first line
-    (my $broken = $own) =~ s/$from/$to/ or fail("own_kernel.cu has $from");
+    (my $broken = "#include <unistd.h>\n$own") =~ s/$from/$to/s or fail("own_kernel.cu has $from");
     spew("$build/own/broken.cu", $broken);
     %r = run("make -s verify BACKEND=cpu FILE=$build/own/broken.cu ARGS='--seed 1 --variant by-warp'");
     isnt($r{code}, 0, "with \"$name\" it is not");
-    like($r{err}, qr/own-kernel: .*$says/, "and a line says why");
+    like($r{err}, qr/(?:own-kernel|verify): .*$says/, "and a line says why");
 }
 for (["", qr/verify needs a file: write FILE=common/], ["FILE=$build/none.cu", qr/there is no `$build\/none\.cu`/]) {
     %r = run("make verify BACKEND=cpu $_->[0]");

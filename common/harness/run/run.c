@@ -342,6 +342,7 @@ static void run_case(kf_session *s, int index)
     if (allocate(s, &run, out)) {
         const double before = kf_host_us();
         p->reference(&run);
+        kf_need_bounds(&run);
         others.setup_us += kf_host_us() - before;
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v) &&

@@ -25,6 +25,34 @@ static bool is_right(double got, double want, double bound)
     return isinf(want) ? got == want : fabs(got - want) <= bound; /* a NaN never is */
 }
 
+void kf_need_bounds(const kf_run *run)
+{
+    int outputs = 0;
+    int64_t checked = 0;
+    for (int s = 0; s < run->state->n; s++) {
+        const kf_tensor *t = &run->state->slot[s].t;
+        if (run->state->slot[s].role != KF_OUTPUT)
+            continue;
+        outputs++;
+        for (int64_t i = 0, columns = t->dim[t->n_axes - 1]; i < t->count; i++) {
+            if (!t->checked[i / columns])
+                continue;
+            checked++;
+            if (isfinite(t->want[i]) && !isfinite(t->bound[i]))
+                kf_die(KF_USAGE,
+                       "case %s: the reference gives %s the bound %g at row %lld, column %lld, and "
+                       "any value would be right there: need a finite number",
+                       run->c->name, t->name, t->bound[i], (long long)(i / columns),
+                       (long long)(i % columns));
+        }
+    }
+    if (outputs && !checked)
+        kf_die(KF_USAGE,
+               "case %s: the reference checks no row of an output, and any result would be right: "
+               "need checked[row] = true for each row that it computes",
+               run->c->name);
+}
+
 static void note_wrong(kf_diagnosis *seen, int64_t index, double got, double want)
 {
     const kf_tensor *t = seen->tensor;

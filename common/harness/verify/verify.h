@@ -111,6 +111,9 @@ typedef struct kf_details {
     int64_t first_before[KF_MAX_AXES], first_after[KF_MAX_AXES];
 } kf_details;
 void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
+/* After a reference: ends the program where it leaves nothing that could be wrong: no row of an
+ * output is checked, or a bound is not finite. */
+void kf_need_bounds(const kf_run *run);
 /* Adds what was written into the guards around an output since kf_prepare. */
 void kf_look_beyond(const kf_run *run, const kf_slot *slot, kf_diagnosis *seen);
 void kf_diagnosis_free(kf_diagnosis *seen);
