@@ -394,8 +394,8 @@ static void setup(kf_run *run)
 // give it. With u of fp32, gamma for sums of D (tolerance.c), A the mean of |x|, d = x - mean,
 // V = variance + epsilon:
 //   the mean is off by at most m = (gamma + u) A, a difference d by m + u (|d| + m);
-//   the variance by (gamma + 4 u) of itself and by m^2, for the sum of all d is 0;
-//   so 1/sqrt(V) by half of r = gamma + 4 u + m^2/V of itself, and 2 units in the last place, 4 u;
+//   the variance by (gamma + 4 u) of itself and by m^2, for the sum of all d is 0, epsilon by u;
+//   so 1/sqrt(V) by half of r = gamma + 5 u + m^2/V of itself, and 2 units in the last place: 4 u;
 //   two products and the sum round three times. Then comes half a step of fp16.
 static void reference_of_row(const kf_run *run, int64_t row)
 {
@@ -415,10 +415,10 @@ static void reference_of_row(const kf_run *run, int64_t row)
     for (int d = 0; d < D; d++) {
         squares += (x[d] - mean) * (x[d] - mean);
     }
-    const double V = squares / D + EPSILON;
+    const double V = squares / D + 1e-5; // its own number: a mistake in EPSILON shows
     const double scale = 1.0 / sqrt(V);
     const double m = (gamma + u) * magnitude / D;
-    const double off = 0.5 * (gamma + 4.0 * u + m * m / V) + 4.0 * u;
+    const double off = 0.5 * (gamma + 5.0 * u + m * m / V) + 4.0 * u;
     for (int d = 0; d < D; d++) {
         const double product = (x[d] - mean) * scale * gain[d];
         const double want = product + bias[d];
