@@ -103,7 +103,8 @@ for (["other /= 2", "other /= 4", "wrong elements"], ["kf_f32\\(run, \"y\"\\), S
         . "    static int calls;\n    const size_t bytes = 4 * S * run->shape.D;\n    if (!calls++)\n        by_warp<<<(S + 3) / 4, 128, 0, stream>>>(kf_f32(run, \"x\"), kf_f32(run, \"y\"), S, run->shape.D),\n"
         . "            cudaMemcpy(kept, kf_f32(run, \"y\"), bytes, cudaMemcpyDefault);\n    cudaMemcpyAsync(kf_f32(run, \"y\"), kept, bytes, cudaMemcpyDefault, stream);\n", "wrong elements"],
     ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "for (int i = 0; i < run->shape.Sq * run->shape.D; i++)\n        kf_f32(run, \"y\")[i] = kf_f32(run, \"x\")[i];\n", "wrong elements"],
-    ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "", "wrong elements"]) {
+    ["const int S = run->shape.Sq;\n    by_warp.*?;\n", "", "wrong elements"],
+    ["(?=const int S = run->shape.Sq;\n    by_warp)", "cudaLaunchHostFunc(stream, [](void *) {}, NULL);\n    ", "variant by-warp, case odd: it works on the host, by cudaLaunchHostFunc"]) {
     my ($from, $to, $says) = @$_;
     my ($name) = $to =~ /(.*)/; # its first line
     (my $broken = "#include <unistd.h>\n$own") =~ s/$from/$to/s or fail("own_kernel.cu has $from");
@@ -112,6 +113,31 @@ for (["other /= 2", "other /= 4", "wrong elements"], ["kf_f32\\(run, \"y\"\\), S
     isnt($r{code}, 0, "with \"$name\" it is not");
     like($r{err}, qr/(?:own-kernel|verify): .*$says/, "and a line says why");
 }
+# What the first variant has kept, by an element of its input.
+(my $keeps = $own) =~ s{(?=static void launch_by_thread)}{<<'END'}e;
+__device__ float of_x[64], of_y[64][3015];
+__device__ int n_kept;
+__global__ void keep(const float *x, const float *y)
+{
+    of_x[n_kept] = x[0];
+    for (int i = 0; i < 3015; i++)
+        of_y[n_kept][i] = y[i];
+    n_kept = (n_kept + 1) % 64;
+}
+__global__ void give(const float *x, float *y)
+{
+    for (int k = 0; k < 64; k++)
+        for (int i = 0; i < 3015 && of_x[k] == x[0]; i++)
+            y[i] = of_y[k][i];
+}
+END
+$keeps =~ s/(by_thread<<<.*?;\n)/$1    keep<<<1, 1, 0, stream>>>(kf_f32(run, "x"), kf_f32(run, "y"));\n/s;
+$keeps =~ s/const int S = run->shape.Sq;\n    by_warp.*?;\n/give<<<1, 1, 0, stream>>>(kf_f32(run, "x"), kf_f32(run, "y"));\n/s;
+spew("$build/own/keeps.cu", $keeps);
+%r = run("make -s verify BACKEND=cpu FILE=$build/own/keeps.cu ARGS='--case odd'");
+is($r{code}, 2, "a variant that copies what the first one has kept is refused");
+like($r{out}, qr/^  by-thread +ok .*\n  by-warp +ok /m, "though both are right in one program");
+like($r{err}, qr/^verify: by-warp is wrong in a program of its own: it uses what another variant has left$/m, "and a line says so");
 for (["", qr/verify needs a file: write FILE=common/], ["FILE=$build/none.cu", qr/there is no `$build\/none\.cu`/]) {
     %r = run("make verify BACKEND=cpu $_->[0]");
     is($r{code}, 2, "make verify $_->[0] is refused");

@@ -33,6 +33,7 @@ bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: unknown, an
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaStream_t kf_stream(void); /* the one that all launches of the program are on */
 void kf_stream_end(void);
+bool kf_has_host_work(cudaGraph_t graph); /* a function of the host is a node of it */
 int kf_count_launches(const kf_run *view, const kf_variant *variant); /* kf_view of verify.h */
 /* Of so many bytes on the device, an even number, when all is done that is on the stream. */
 uint64_t kf_hash(const void *device, int64_t bytes, cudaStream_t stream);

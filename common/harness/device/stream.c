@@ -51,24 +51,37 @@ void kf_profile_end(void)
 #endif
 }
 
+/* The nodes of a graph that are of a type. The caller frees them. */
+static cudaGraphNode_t *nodes_of(cudaGraph_t graph, enum cudaGraphNodeType wanted, int *n_wanted)
+{
+    size_t n = 0;
+    *n_wanted = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
+    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
+    CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));
+    for (size_t i = 0; i < n; i++) {
+        enum cudaGraphNodeType type;
+        CUDA_CHECK(cudaGraphNodeGetType(node[i], &type));
+        if (type == wanted)
+            node[(*n_wanted)++] = node[i];
+    }
+    return node;
+}
+
+bool kf_has_host_work(cudaGraph_t graph)
+{
+    int n;
+    free(nodes_of(graph, cudaGraphNodeTypeHost, &n));
+    return n > 0;
+}
+
 /* The kernels of one call: nodes of its graph, which never runs. The caller frees them, and
  * destroys the graph. */
 static cudaGraphNode_t *kernels_of(const kf_run *view, const kf_variant *variant,
                                    cudaGraph_t *graph, int *n_kernels)
 {
     *graph = kf_capture(view, variant->launch, kf_stream());
-    size_t n = 0;
-    *n_kernels = 0;
-    CUDA_CHECK(cudaGraphGetNodes(*graph, NULL, &n));
-    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
-    CUDA_CHECK(cudaGraphGetNodes(*graph, node, &n));
-    for (size_t i = 0; i < n; i++) {
-        enum cudaGraphNodeType type;
-        CUDA_CHECK(cudaGraphNodeGetType(node[i], &type));
-        if (type == cudaGraphNodeTypeKernel)
-            node[(*n_kernels)++] = node[i];
-    }
-    return node;
+    return nodes_of(*graph, cudaGraphNodeTypeKernel, n_kernels);
 }
 
 /* Scripts use it to tell which of the launches that a profiler lists belong to which variant. */

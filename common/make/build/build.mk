@@ -293,8 +293,7 @@ $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
 run: $(selected:%=run-%)
 
 verify: $(PROGRAMS)/$(own)
-	@rm -f build/ended; KF_ENDED=build/ended $< $(ARGS); code=$$?; [ $$code -ne 0 ] || [ -e build/ended ] || { \
-	    echo 'verify: $(own_file) ended with code 0 before the harness did: a launcher must return' >&2; exit 1; }; exit $$code
+	@sh common/make/reader/verify.sh $(own_file) $< $(ARGS)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
