@@ -116,6 +116,7 @@ struct barrier {
     int mixed, apart;           /* lanes of a warp arrived at different places; warps did */
     int threads;                /* of a named barrier: how many threads open it */
     int first;                  /* the first thread that arrived, */
+    enum cpu_op op;             /* for what, */
     int line;                   /* and where: it may have gone on */
     const char *file;
     unsigned waiting[MAX_WARPS];
@@ -281,8 +282,9 @@ static inline void watchdog_block(const void *from)
 }
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
-void block_run_all(struct worker *w); /* returns if no block is left or one has failed */
-void block_wait(struct worker *w);    /* runs other threads until this one is ready */
+void block_run_all(struct worker *w);       /* returns if no block is left or one has failed */
+void block_wait(struct worker *w);          /* runs other threads until this one is ready */
+void block_stop_and_wait(struct worker *w); /* block_stop, then block_wait */
 void block_open_barrier(struct worker *w, struct barrier *b); /* all threads have arrived */
 /* Lets the lanes of a group go on, since their results are known. */
 void block_open_group(struct worker *w, int warp, struct group *g);

@@ -222,9 +222,9 @@ static inline void fetch_stack(const struct worker *w, int thread)
         __builtin_prefetch(stack + LINE * i);
 }
 
-void block_wait(struct worker *w)
+/* The running thread waits, and `next` runs; less than 0: none can. */
+static inline void hand_over(struct worker *w, unsigned me, int next)
 {
-    int me = (int)w->now, next = pick(w);
     if (next < 0 && w->rest) {
         fiber_switch(&w->fiber[w->threads[me].fiber], &w->native);
         return;
@@ -233,10 +233,32 @@ void block_wait(struct worker *w)
         stuck(w);
     if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
-    if (next == me)
+    if (next == (int)me)
         return;
     fetch_stack(w, next + 1);
     fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
+}
+
+void block_wait(struct worker *w)
+{
+    const unsigned me = w->now;
+    hand_over(w, me, pick(w));
+}
+
+/* At most barriers the next lane of the warp comes next. It is found here in registers, as one
+ * switch has to wait for what the one before has stored. */
+void block_stop_and_wait(struct worker *w)
+{
+    const unsigned me = w->now, mine = me / WARP;
+    struct warp *warp = &w->warps[mine];
+    const unsigned left = warp->ready & ~(1u << me % WARP);
+    if (left && mine == w->warp && w->launch->order == ORDER_FORWARD) {
+        warp->ready = left;
+        hand_over(w, me, (int)(mine * WARP) + __builtin_ctz(left));
+    } else {
+        block_stop(w);
+        hand_over(w, me, pick(w));
+    }
 }
 
 /* Blocks that begin one after the other reach the same place in that order, nearly always. After
