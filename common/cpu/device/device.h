@@ -57,9 +57,8 @@ struct launch {
     atomic_int told_depth; /* a launch that is too deep has been reported */
 };
 
-/* A CUDA thread of the running block: its fiber and, while it waits, what it waits for. */
+/* A CUDA thread of the running block: while it waits, what it waits for. */
 struct thread {
-    int fiber;
     enum cpu_op op;
     unsigned mask; /* of a warp operation, else the id of a named barrier */
     int line;
@@ -169,6 +168,7 @@ struct worker {
     uint64_t *passed; /* values that threads pass to their tile of several warps, or NULL */
     struct thread threads[MAX_THREADS];
     uint3 index[MAX_THREADS];
+    int fiber_of[MAX_THREADS]; /* each thread's: apart, as each switch looks for those of others */
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;

@@ -217,7 +217,7 @@ static __attribute__((noreturn)) void stuck(struct worker *w)
 static inline void fetch_stack(const struct worker *w, int thread)
 {
     enum { LINE = 64, LINES = 5 };
-    const char *stack = w->fiber[w->threads[thread % MAX_THREADS].fiber].stack;
+    const char *stack = w->fiber[w->fiber_of[thread % MAX_THREADS]].stack;
     for (int i = 0; i < LINES; i++)
         __builtin_prefetch(stack + LINE * i);
 }
@@ -226,17 +226,17 @@ static inline void fetch_stack(const struct worker *w, int thread)
 static inline void hand_over(struct worker *w, unsigned me, int next)
 {
     if (next < 0 && w->rest) {
-        fiber_switch(&w->fiber[w->threads[me].fiber], &w->native);
+        fiber_switch(&w->fiber[w->fiber_of[me]], &w->native);
         return;
     }
     if (next < 0)
         stuck(w);
     if (enter(w, (unsigned)next))
-        w->threads[next].fiber = take_fiber(w);
+        w->fiber_of[next] = take_fiber(w);
     if (next == (int)me)
         return;
     fetch_stack(w, next + 1);
-    fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
+    fiber_switch(&w->fiber[w->fiber_of[me]], &w->fiber[w->fiber_of[next]]);
 }
 
 void block_wait(struct worker *w)
@@ -330,18 +330,18 @@ static void fiber_body(void)
 {
     struct worker *w = cpu_worker;
     for (;;) {
-        int me = w->threads[w->now].fiber;
+        int me = w->fiber_of[w->now];
         w->launch->kernel->entry(w->launch->kernel->arguments);
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live && !w->rest)
             stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
-            w->threads[next].fiber = me;
+            w->fiber_of[next] = me;
             continue;
         }
         w->idle[w->idles++] = me;
-        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->threads[next].fiber]);
+        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->fiber_of[next]]);
     }
 }
 
@@ -369,8 +369,8 @@ static void run_block(struct worker *w)
 {
     int first = pick(w);
     if (enter(w, (unsigned)first))
-        w->threads[first].fiber = take_fiber(w);
-    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+        w->fiber_of[first] = take_fiber(w);
+    fiber_switch(&w->native, &w->fiber[w->fiber_of[first]]);
     if (w->rest)
         return;
     units_end_block(w);

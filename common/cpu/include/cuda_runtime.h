@@ -543,15 +543,15 @@ __forceinline__ F cpu_entry(F f) /* the call of a kernel whose type is not known
     return f;
 }
 /* A call of f for later, by any number of threads. It is a lambda because g++ takes longer to
- * compile a std::tuple. No instrument is told of its loads of arguments, which are in no memory of
- * the device; f is, as functions with and without these reports are not inlined into one another.
- */
+ * compile a std::tuple. Its loads of arguments are none of the device's memory, and no instrument
+ * is told of them. Those of f are told: such a function is not inlined here. The lambda could be
+ * mutable, but g++ wants the attribute behind that word, and clang++ in front of it. */
 template <class F, class... T>
 inline auto cpu_bind(F f, cpu_kept<T>... a)
 {
-    return [ f, a... ]() mutable __attribute__((no_sanitize("thread")))
+    return [ f, a... ]() __attribute__((no_sanitize("thread")))
     {
-        cpu_entry(f)(typename cpu_kept<T>::own(a).get()...);
+        cpu_entry(f)(typename cpu_kept<T>::own(const_cast<cpu_kept<T> &>(a)).get()...);
     };
 }
 template <class F, class... T>
