@@ -196,11 +196,12 @@ static int take_fiber(struct worker *w)
 /* Makes t the running thread. Returns true if it has not started yet. */
 static int enter(struct worker *w, unsigned t)
 {
-    struct warp *warp = &w->warps[t / WARP];
+    struct warp *warp = &w->warps[w->warp];
     unsigned bit = 1u << t % WARP, fresh = warp->fresh & bit;
     w->now = t;
     threadIdx = w->index[t];
-    warp->fresh &= ~bit;
+    if (fresh)
+        warp->fresh &= ~bit;
     return fresh != 0;
 }
 
@@ -245,16 +246,16 @@ void block_wait(struct worker *w)
     hand_over(w, me, pick(w));
 }
 
-/* At most barriers the next lane of the warp comes next. It is found here in registers, as one
+/* At most barriers the next lane of the warp comes next. It is found here with few loads, as one
  * switch has to wait for what the one before has stored. */
 void block_stop_and_wait(struct worker *w)
 {
-    const unsigned me = w->now, mine = me / WARP;
-    struct warp *warp = &w->warps[mine];
+    const unsigned me = w->now;
+    struct warp *warp = &w->warps[w->warp];
     const unsigned left = warp->ready & ~(1u << me % WARP);
-    if (left && mine == w->warp && w->launch->order == ORDER_FORWARD) {
+    if (left && me / WARP == w->warp && w->launch->order == ORDER_FORWARD) {
         warp->ready = left;
-        hand_over(w, me, (int)(mine * WARP) + __builtin_ctz(left));
+        hand_over(w, me, (int)(w->warp * WARP) + __builtin_ctz(left));
     } else {
         block_stop(w);
         hand_over(w, me, pick(w));
