@@ -38,7 +38,6 @@ static inline void join_barrier(struct worker *w, struct barrier *b, enum cpu_op
     }
     b->arrived++;
     b->count += predicate != 0;
-    TRACE_CHECK(join(w, (int)(b - w->barriers)));
 }
 
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
@@ -80,6 +79,7 @@ static void join_some(struct worker *w, int id, int threads, int wait)
     b->threads = threads;
     w->threads[w->now].mask = (unsigned)id;
     join_barrier(w, b, w->threads[w->now].op, 0);
+    TRACE_CHECK(join(w, id));
     if (wait) {
         block_stop(w);
         b->waiting[w->now / WARP] |= 1u << w->now % WARP;

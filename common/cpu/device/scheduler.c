@@ -214,10 +214,11 @@ static __attribute__((noreturn)) void stuck(struct worker *w)
 }
 
 /* The stacks of a block's threads do not fit into the L1 cache. The thread after the next one most
- * often runs then: its uppermost lines are fetched meanwhile. */
-static inline void fetch_stack(const struct worker *w, int thread)
+ * often runs then: its uppermost lines are fetched meanwhile. Always inline, as g++ takes a
+ * function that only fetches for one that does nothing. */
+static inline __attribute__((always_inline)) void fetch_stack(const struct worker *w, int thread)
 {
-    enum { LINE = 64, LINES = 5 };
+    enum { LINE = 64, LINES = 3 };
     const char *stack = w->fiber[w->fiber_of[thread % MAX_THREADS]].stack;
     for (int i = 0; i < LINES; i++)
         __builtin_prefetch(stack + LINE * i);
