@@ -185,8 +185,21 @@ static int pick(struct worker *w)
 
 static void fiber_body(void);
 
+/* The stacks of a block's threads do not fit into the L1 cache. The uppermost lines of the one that
+ * most often comes after the next are fetched meanwhile. Always inline, as g++ takes a function
+ * that only fetches for one that does nothing. */
+static inline __attribute__((always_inline)) void fetch_stack(const struct worker *w, int fiber)
+{
+    enum { LINE = 64, LINES = 3 };
+    const char *stack = w->fiber[fiber].stack;
+    for (int i = 0; i < LINES; i++)
+        __builtin_prefetch(stack + LINE * i);
+}
+
 static int take_fiber(struct worker *w)
 {
+    if (w->idles > 1)
+        fetch_stack(w, w->idle[w->idles - 2]);
     if (w->idles)
         return w->idle[--w->idles];
     fiber_start(&w->fiber[w->fibers], w->stacks, w->fibers, fiber_body);
@@ -213,17 +226,6 @@ static __attribute__((noreturn)) void stuck(struct worker *w)
     fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
 }
 
-/* The stacks of a block's threads do not fit into the L1 cache. The thread after the next one most
- * often runs then: its uppermost lines are fetched meanwhile. Always inline, as g++ takes a
- * function that only fetches for one that does nothing. */
-static inline __attribute__((always_inline)) void fetch_stack(const struct worker *w, int thread)
-{
-    enum { LINE = 64, LINES = 3 };
-    const char *stack = w->fiber[w->fiber_of[thread % MAX_THREADS]].stack;
-    for (int i = 0; i < LINES; i++)
-        __builtin_prefetch(stack + LINE * i);
-}
-
 /* The running thread waits, and `next` runs; less than 0: none can. */
 static inline void hand_over(struct worker *w, unsigned me, int next)
 {
@@ -237,7 +239,7 @@ static inline void hand_over(struct worker *w, unsigned me, int next)
         w->fiber_of[next] = take_fiber(w);
     if (next == (int)me)
         return;
-    fetch_stack(w, next + 1);
+    fetch_stack(w, w->fiber_of[(next + 1) % MAX_THREADS]);
     fiber_switch(&w->fiber[w->fiber_of[me]], &w->fiber[w->fiber_of[next]]);
 }
 
@@ -343,6 +345,8 @@ static void fiber_body(void)
             continue;
         }
         w->idle[w->idles++] = me;
+        if (next >= 0)
+            fetch_stack(w, w->fiber_of[(next + 1) % MAX_THREADS]);
         fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->fiber_of[next]]);
     }
 }
