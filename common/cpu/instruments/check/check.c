@@ -534,10 +534,10 @@ static void beside(struct access a)
         report_work(STREAM_RACE, a, (struct side){work->kind, work->code, 0, 0});
 }
 
-/* Whether this read may replace that one in the shadow cell. */
-static inline __attribute__((always_inline)) int replaceable(struct access a, shadow_entry e)
+/* Whether a read by that thread may replace that one in the shadow cell. */
+static inline int replaceable(shadow_entry e, shadow_entry start, int thread)
 {
-    return when_of(e) < a.start || (is_own(e) && happens_before(e, a.thread));
+    return e < start || (is_own(e) && happens_before(e, thread));
 }
 
 /* ld.global.nc may return what memory held before the launch, at any time. So a launch must not
@@ -566,6 +566,17 @@ static inline shadow_entry with_bytes_of(shadow_entry mine, shadow_entry before)
     return (mine ^ before) & all_but_place ? mine : mine | (before & ALL_BYTES);
 }
 
+/* The cell keeps two reads, of two warps of the block that runs where there are some. */
+static __attribute__((noinline)) void note_read(struct shadow_cell *c, shadow_entry mine,
+                                                shadow_entry start, int thread)
+{
+    if (replaceable(c->read[0], start, thread))
+        c->read[0] = with_bytes_of(mine, c->read[0]);
+    else if (replaceable(c->read[1], start, thread) || !is_own(c->read[1]) ||
+             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
+        c->read[1] = mine;
+}
+
 /* reported: a fault of reading here is reported already, and a race would say the same. */
 static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
@@ -581,11 +592,7 @@ static inline __attribute__((always_inline)) void race(struct access a, int repo
         c->write = with_bytes_of(a.mine, c->write);
         return;
     }
-    if (replaceable(a, c->read[0]))
-        c->read[0] = with_bytes_of(a.mine, c->read[0]);
-    else if (replaceable(a, c->read[1]) || !is_own(c->read[1]) ||
-             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
-        c->read[1] = a.mine;
+    note_read(c, a.mine, at_time(a.start), a.thread);
 }
 
 /* A kernel touches a variable that is not marked as the device's, which nvcc refuses. What a
@@ -834,20 +841,24 @@ static inline int is_usual(struct worker *w, uintptr_t p, unsigned bytes, int wr
         return 0;
     const shadow_entry mine = entry_of(thread, code, 0) | ALL_BYTES;
     struct shadow_cell *c = &shadow[at / 4];
-    for (unsigned i = 0; i < bytes; i += 4, c++) {
-        const int first = is_over(c->read[0], start, thread);
-        if (!is_over(c->write, start, thread) ||
-            !(writes ? first && is_over(c->read[1], start, thread)
-                     : first || is_over(c->read[1], start, thread)))
-            return 0;
-        if (writes)
-            *c = (struct shadow_cell){.write = mine};
-        else
-            c->read[!first] = mine;
-    }
-    w->changes += writes != 0;
     if (!writes)
         looks[thread] = (struct look){p, mine, bytes};
+    for (unsigned i = 0; i < bytes; i += 4, c++) {
+        if (!is_over(c->write, start, thread))
+            return 0;
+        if (writes) {
+            if (!is_over(c->read[0], start, thread) || !is_over(c->read[1], start, thread))
+                return 0;
+            *c = (struct shadow_cell){.write = mine};
+        } else if (is_over(c->read[0], start, thread)) {
+            c->read[0] = mine;
+        } else if (is_over(c->read[1], start, thread)) {
+            c->read[1] = mine;
+        } else {
+            note_read(c, mine, start, thread);
+        }
+    }
+    w->changes += writes != 0;
     return 1;
 }
 
