@@ -1,7 +1,6 @@
 // check: 1 out of bounds
-// Page-locked memory of 6 bytes, which the host has written: behind a load of the last 2 bytes, one of 4 bytes at the
-// same place reads 2 bytes too many.
-// bytes too many.
+// Page-locked memory of 6 bytes, which the host has written: behind a load of the last 2 bytes, one
+// of 4 bytes at the same place reads 2 bytes too many.
 #include <cstring>
 #include <cuda_runtime.h>
 __global__ void get(const int *p, int *sum)
