@@ -59,9 +59,8 @@ struct launch {
     atomic_int told_depth; /* a launch that is too deep has been reported */
 };
 
-/* A CUDA thread of the running block: its fiber and, while it waits, what it waits for. */
+/* A CUDA thread of the running block: while it waits, what it waits for. */
 struct thread {
-    int fiber;
     enum cpu_op op;
     unsigned mask; /* of a warp operation, else the id of a named barrier */
     int line;
@@ -118,6 +117,7 @@ struct barrier {
     int mixed, apart;           /* lanes of a warp arrived at different places; warps did */
     int threads;                /* of a named barrier: how many threads open it */
     int first;                  /* the first thread that arrived, */
+    enum cpu_op op;             /* for what, */
     int line;                   /* and where: it may have gone on */
     const char *file;
     unsigned waiting[MAX_WARPS];
@@ -170,6 +170,7 @@ struct worker {
     uint64_t *passed; /* values that threads pass to their tile of several warps, or NULL */
     struct thread threads[MAX_THREADS];
     uint3 index[MAX_THREADS];
+    int fiber_of[MAX_THREADS]; /* each thread's: apart, as each switch looks for those of others */
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
@@ -286,8 +287,9 @@ static inline void watchdog_block(const void *from)
 }
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
-void block_run_all(struct worker *w); /* returns if no block is left or one has failed */
-void block_wait(struct worker *w);    /* runs other threads until this one is ready */
+void block_run_all(struct worker *w);       /* returns if no block is left or one has failed */
+void block_wait(struct worker *w);          /* runs other threads until this one is ready */
+void block_stop_and_wait(struct worker *w); /* block_stop, then block_wait */
 void block_open_barrier(struct worker *w, struct barrier *b); /* all threads have arrived */
 /* Lets the lanes of a group go on, since their results are known. */
 void block_open_group(struct worker *w, int warp, struct group *g);

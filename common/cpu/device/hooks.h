@@ -119,7 +119,7 @@ void trace_host_frees(const void *p, size_t bytes, const void *site);
 /* A host function of that stream begins (1) or has ended (0). */
 void trace_host_function(int begins);
 void trace_block(struct worker *w, uint64_t place);
-void trace_join(struct worker *w, int barrier);    /* the running thread has arrived */
+void trace_join(struct worker *w, int barrier);    /* the running thread has arrived; not at 0 */
 void trace_barrier(struct worker *w, int barrier); /* all threads have arrived, and none has left */
 /* Comes before trace_barrier if threads of the block have exited without arriving at its
  * barrier. */

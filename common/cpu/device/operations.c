@@ -14,35 +14,45 @@ static int same_place(const struct thread *a, const struct thread *b)
 
 /* PTX lets warps meet at bar.sync in different places of the code: the barrier is one. Lanes of a
  * warp may not, nor may two kinds of a barrier. */
-static void join_barrier(struct worker *w, struct barrier *b, int predicate)
+static __attribute__((noinline)) void compare_places(const struct worker *w, struct barrier *b)
 {
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
+    const struct thread *mate = &w->threads[w->now / WARP * WARP];
     const unsigned mates = b->waiting[w->now / WARP];
+    b->mixed |= t->op != first->op || (mates && !same_place(t, mate + __builtin_ctz(mates)));
+    b->apart |= !same_place(t, first);
+}
+
+static inline void join_barrier(struct worker *w, struct barrier *b, enum cpu_op op, int predicate)
+{
+    const struct thread *t = &w->threads[w->now];
     if (!b->arrived) {
         b->first = (int)w->now;
+        b->op = op;
         b->file = t->file;
         b->line = t->line;
         b->mixed = b->apart = 0;
-    } else if (t->op != CPU_NAMED_BARRIER) {
-        const struct thread *mate = &w->threads[w->now / WARP * WARP];
-        b->mixed |= t->op != first->op || (mates && !same_place(t, mate + __builtin_ctz(mates)));
-        b->apart |= !same_place(t, first);
+    } else if (op != CPU_NAMED_BARRIER &&
+               (b->apart || op != b->op || t->line != b->line || t->file != b->file)) {
+        compare_places(w, b); /* else all of them have arrived at one place */
     }
     b->arrived++;
     b->count += predicate != 0;
-    TRACE_CHECK(join(w, (int)(b - w->barriers)));
 }
 
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
 {
     struct worker *w = block_inside(op, file, line);
     struct barrier *b = &w->barriers[0];
-    join_barrier(w, b, predicate);
-    block_stop(w);
+    join_barrier(w, b, op, predicate);
     b->waiting[w->now / WARP] |= 1u << w->now % WARP;
-    if (b->arrived == w->live)
+    if (b->arrived < w->live) {
+        block_stop_and_wait(w);
+    } else {
+        block_stop(w);
         block_open_barrier(w, b);
-    block_wait(w);
+        block_wait(w);
+    }
     return b->result;
 }
 
@@ -68,7 +78,8 @@ static void join_some(struct worker *w, int id, int threads, int wait)
     w->named_used = 1;
     b->threads = threads;
     w->threads[w->now].mask = (unsigned)id;
-    join_barrier(w, b, 0);
+    join_barrier(w, b, w->threads[w->now].op, 0);
+    TRACE_CHECK(join(w, id));
     if (wait) {
         block_stop(w);
         b->waiting[w->now / WARP] |= 1u << w->now % WARP;

@@ -185,8 +185,21 @@ static int pick(struct worker *w)
 
 static void fiber_body(void);
 
+/* The stacks of a block's threads do not fit into the L1 cache. The uppermost lines of the one that
+ * most often comes after the next are fetched meanwhile. Always inline, as g++ takes a function
+ * that only fetches for one that does nothing. */
+static inline __attribute__((always_inline)) void fetch_stack(const struct worker *w, int fiber)
+{
+    enum { LINE = 64, LINES = 3 };
+    const char *stack = w->fiber[fiber].stack;
+    for (int i = 0; i < LINES; i++)
+        __builtin_prefetch(stack + LINE * i);
+}
+
 static int take_fiber(struct worker *w)
 {
+    if (w->idles > 1)
+        fetch_stack(w, w->idle[w->idles - 2]);
     if (w->idles)
         return w->idle[--w->idles];
     fiber_start(&w->fiber[w->fibers], w->stacks, w->fibers, fiber_body);
@@ -196,11 +209,12 @@ static int take_fiber(struct worker *w)
 /* Makes t the running thread. Returns true if it has not started yet. */
 static int enter(struct worker *w, unsigned t)
 {
-    struct warp *warp = &w->warps[t / WARP];
+    struct warp *warp = &w->warps[w->warp];
     unsigned bit = 1u << t % WARP, fresh = warp->fresh & bit;
     w->now = t;
     threadIdx = w->index[t];
-    warp->fresh &= ~bit;
+    if (fresh)
+        warp->fresh &= ~bit;
     return fresh != 0;
 }
 
@@ -212,31 +226,43 @@ static __attribute__((noreturn)) void stuck(struct worker *w)
     fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
 }
 
-/* The stacks of a block's threads do not fit into the L1 cache. The thread after the next one most
- * often runs then: its uppermost lines are fetched meanwhile. */
-static inline void fetch_stack(const struct worker *w, int thread)
+/* The running thread waits, and `next` runs; less than 0: none can. */
+static inline void hand_over(struct worker *w, unsigned me, int next)
 {
-    enum { LINE = 64, LINES = 5 };
-    const char *stack = w->fiber[w->threads[thread % MAX_THREADS].fiber].stack;
-    for (int i = 0; i < LINES; i++)
-        __builtin_prefetch(stack + LINE * i);
-}
-
-void block_wait(struct worker *w)
-{
-    int me = (int)w->now, next = pick(w);
     if (next < 0 && w->rest) {
-        fiber_switch(&w->fiber[w->threads[me].fiber], &w->native);
+        fiber_switch(&w->fiber[w->fiber_of[me]], &w->native);
         return;
     }
     if (next < 0)
         stuck(w);
     if (enter(w, (unsigned)next))
-        w->threads[next].fiber = take_fiber(w);
-    if (next == me)
+        w->fiber_of[next] = take_fiber(w);
+    if (next == (int)me)
         return;
-    fetch_stack(w, next + 1);
-    fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
+    fetch_stack(w, w->fiber_of[(next + 1) % MAX_THREADS]);
+    fiber_switch(&w->fiber[w->fiber_of[me]], &w->fiber[w->fiber_of[next]]);
+}
+
+void block_wait(struct worker *w)
+{
+    const unsigned me = w->now;
+    hand_over(w, me, pick(w));
+}
+
+/* At most barriers the next lane of the warp comes next. It is found here with few loads, as one
+ * switch has to wait for what the one before has stored. */
+void block_stop_and_wait(struct worker *w)
+{
+    const unsigned me = w->now;
+    struct warp *warp = &w->warps[w->warp];
+    const unsigned left = warp->ready & ~(1u << me % WARP);
+    if (left && me / WARP == w->warp && w->launch->order == ORDER_FORWARD) {
+        warp->ready = left;
+        hand_over(w, me, (int)(w->warp * WARP) + __builtin_ctz(left));
+    } else {
+        block_stop(w);
+        hand_over(w, me, pick(w));
+    }
 }
 
 /* Blocks that begin one after the other reach the same place in that order, nearly always. After
@@ -308,18 +334,20 @@ static void fiber_body(void)
 {
     struct worker *w = cpu_worker;
     for (;;) {
-        int me = w->threads[w->now].fiber;
+        int me = w->fiber_of[w->now];
         w->launch->kernel->entry(w->launch->kernel->arguments);
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live && !w->rest)
             stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
-            w->threads[next].fiber = me;
+            w->fiber_of[next] = me;
             continue;
         }
         w->idle[w->idles++] = me;
-        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->threads[next].fiber]);
+        if (next >= 0)
+            fetch_stack(w, w->fiber_of[(next + 1) % MAX_THREADS]);
+        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->fiber_of[next]]);
     }
 }
 
@@ -347,8 +375,8 @@ static void run_block(struct worker *w)
 {
     int first = pick(w);
     if (enter(w, (unsigned)first))
-        w->threads[first].fiber = take_fiber(w);
-    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+        w->fiber_of[first] = take_fiber(w);
+    fiber_switch(&w->native, &w->fiber[w->fiber_of[first]]);
     if (w->rest)
         return;
     units_end_block(w);

@@ -103,7 +103,7 @@ static void look(const void *from, const void *low)
     const uint64_t more[] = {
         (uintptr_t)from,        w->now, w->place, w->changes, w->progress, w->blocks_begun,
         atomic_load(&w->sleeps)};
-    const uint64_t *top = (const void *)fiber_top(w->stacks, w->threads[w->now].fiber);
+    const uint64_t *top = (const void *)fiber_top(w->stacks, w->fiber_of[w->now]);
     uint64_t hash = 1469598103934665603u;
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         hash = (hash ^ more[i]) * 1099511628211u;

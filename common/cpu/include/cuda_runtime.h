@@ -484,10 +484,10 @@ struct cpu_kept {
     typedef T passed;
     struct own { /* the argument that one thread passes on */
         T &value;
-        own(cpu_kept &kept) : value(kept.value)
+        __forceinline__ own(cpu_kept &kept) : value(kept.value)
         {
         }
-        copied get()
+        __forceinline__ copied get()
         {
             return static_cast<copied>(value);
         }
@@ -503,11 +503,11 @@ struct cpu_kept<T, true> {
     typedef T &passed; /* to the compiler the same as a T */
     struct own {
         alignas(T) unsigned char bytes[sizeof(T)];
-        own(cpu_kept &kept)
+        __forceinline__ own(cpu_kept &kept)
         {
             cpu_keep(bytes, kept.bytes, sizeof bytes);
         }
-        T &get()
+        __forceinline__ T &get()
         {
             return *reinterpret_cast<T *>(bytes);
         }
@@ -522,10 +522,10 @@ struct cpu_kept<T &, false> {
     typedef T &passed;
     struct own {
         T *at;
-        own(cpu_kept &kept) : at(kept.at)
+        __forceinline__ own(cpu_kept &kept) : at(kept.at)
         {
         }
-        T &get()
+        __forceinline__ T &get()
         {
             return *at;
         }
@@ -533,26 +533,31 @@ struct cpu_kept<T &, false> {
 };
 /* The kernel as a function that gets each parameter as a cpu_kept passes it. */
 template <class... P>
-inline auto cpu_entry(void (*f)(P...))
+__forceinline__ auto cpu_entry(void (*f)(P...))
 {
     return reinterpret_cast<void (*)(typename cpu_kept<P>::passed...)>(f);
 }
 template <class F>
-inline F cpu_entry(F f) /* the call of a kernel whose type is not known */
+__forceinline__ F cpu_entry(F f) /* the call of a kernel whose type is not known */
 {
     return f;
 }
 /* A call of f for later, by any number of threads. It is a lambda because g++ takes longer to
- * compile a std::tuple. */
+ * compile a std::tuple. Its loads of arguments are none of the device's memory, and no instrument
+ * is told of them. Those of f are told: such a function is not inlined here. The lambda could be
+ * mutable, but g++ wants the attribute behind that word, and clang++ in front of it. */
 template <class F, class... T>
 inline auto cpu_bind(F f, cpu_kept<T>... a)
 {
-    return [f, a...]() mutable { cpu_entry(f)(typename cpu_kept<T>::own(a).get()...); };
+    return [ f, a... ]() __attribute__((no_sanitize("thread")))
+    {
+        cpu_entry(f)(typename cpu_kept<T>::own(const_cast<cpu_kept<T> &>(a)).get()...);
+    };
 }
 template <class F, class... T>
 using cpu_bound = decltype(cpu_bind(std::declval<F>(), std::declval<cpu_kept<T>>()...));
 template <class Call>
-inline void cpu_enter(void *p)
+__attribute__((no_sanitize("thread"))) inline void cpu_enter(void *p)
 {
     (*static_cast<Call *>(p))();
 }

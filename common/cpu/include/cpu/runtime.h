@@ -9,8 +9,14 @@
 extern "C" {
 #endif
 
-/* The position of the running CUDA thread. The scheduler writes it at each switch. */
+/* The position of the running CUDA thread. The scheduler writes it at each switch. To a program they
+ * are constants, as nvcc has them: so the compiler reports no load of them to an instrument, and a
+ * thread keeps them in registers while others run. */
+#ifdef __cplusplus
+extern __thread const uint3 threadIdx, blockIdx, blockDim, gridDim;
+#else
 extern __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
+#endif
 
 /* One launch: all that is needed to run the kernel any number of times. */
 struct cpu_kernel {

@@ -534,10 +534,10 @@ static void beside(struct access a)
         report_work(STREAM_RACE, a, (struct side){work->kind, work->code, 0, 0});
 }
 
-/* Whether this read may replace that one in the shadow cell. */
-static inline __attribute__((always_inline)) int replaceable(struct access a, shadow_entry e)
+/* Whether a read by that thread may replace that one in the shadow cell. */
+static inline int replaceable(shadow_entry e, shadow_entry start, int thread)
 {
-    return when_of(e) < a.start || (is_own(e) && happens_before(e, a.thread));
+    return e < start || (is_own(e) && happens_before(e, thread));
 }
 
 /* ld.global.nc may return what memory held before the launch, at any time. So a launch must not
@@ -566,6 +566,17 @@ static inline shadow_entry with_bytes_of(shadow_entry mine, shadow_entry before)
     return (mine ^ before) & all_but_place ? mine : mine | (before & ALL_BYTES);
 }
 
+/* The cell keeps two reads, of two warps of the block that runs where there are some. */
+static __attribute__((noinline)) void note_read(struct shadow_cell *c, shadow_entry mine,
+                                                shadow_entry start, int thread)
+{
+    if (replaceable(c->read[0], start, thread))
+        c->read[0] = with_bytes_of(mine, c->read[0]);
+    else if (replaceable(c->read[1], start, thread) || !is_own(c->read[1]) ||
+             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
+        c->read[1] = mine;
+}
+
 /* reported: a fault of reading here is reported already, and a race would say the same. */
 static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
@@ -581,11 +592,7 @@ static inline __attribute__((always_inline)) void race(struct access a, int repo
         c->write = with_bytes_of(a.mine, c->write);
         return;
     }
-    if (replaceable(a, c->read[0]))
-        c->read[0] = with_bytes_of(a.mine, c->read[0]);
-    else if (replaceable(a, c->read[1]) || !is_own(c->read[1]) ||
-             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
-        c->read[1] = a.mine;
+    note_read(c, a.mine, at_time(a.start), a.thread);
 }
 
 /* A kernel touches a variable that is not marked as the device's, which nvcc refuses. What a
@@ -697,7 +704,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         when_of(looks[a.thread].mine) >= order.block_start)
         strong_poll(at);
     if (a.kind == READ || a.kind == ATOMIC)
-        looks[a.thread] = (struct look){p, at, entry_of(a.thread, a.code, 0), bytes, a.is_shared};
+        looks[a.thread] = (struct look){p, entry_of(a.thread, a.code, 0), bytes};
     a.start = a.is_shared ? order.block_start : order.grid_start;
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;
@@ -753,7 +760,8 @@ static __attribute__((noinline)) int64_t strong_seen(struct worker *w, int threa
     return access_of(w, a, thread, 0);
 }
 
-static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
+static __attribute__((noinline)) void seen_of_host(uintptr_t p, size_t bytes, int writes,
+                                                   const void *from)
 {
     const int registered = n_registered && is_registered(p, 1);
     if ((p - region >= region_used && !is_variable(p) && !registered) || cpu_in_kernel())
@@ -775,72 +783,97 @@ void trace_host_atomic(uintptr_t p, int reads)
 }
 
 /* Whether an earlier access of the cell leaves nothing to find: it is of before `start`, or of this
- * thread, or a barrier lies between. */
-static inline int is_over(shadow_entry e, uint32_t start, int thread)
+ * thread, or a barrier lies between. Entries are compared whole, as their highest bits are the
+ * time. */
+static inline int is_over(shadow_entry e, shadow_entry start, int thread)
 {
-    return when_of(e) < start || (when_of(e) >= order.turn_start &&
-                                  (when_of(e) < order.barrier_end || thread_of(e) == thread));
+    const shadow_entry turn = at_time(order.turn_start), barrier = at_time(order.barrier_end);
+    return e < start || (e >= turn && (e < barrier || thread_of(e) == thread));
 }
 
-/* The short way for most accesses: of written memory, where no special rule applies and nothing can
- * conflict. It leaves behind what access_of would leave; 0: access_of has to judge. */
-static inline int is_usual(const struct worker *w, uintptr_t p, unsigned bytes, int writes,
-                           uint32_t code)
+/* Whether something goes on that has rules of its own. */
+static inline int is_special(int writes)
 {
-    const int thread = (int)w->now;
-    const uint64_t offset = p - region, in_arena = p - (uintptr_t)w->arena;
-    const unsigned all = (1u << bytes) - 1;
-    uint32_t start = order.grid_start;
-    uint64_t at = offset;
-    if (bytes < 4 || (p & (bytes - 1)) || order.apart || order.marked || order.cached ||
-        order.early || launch_beside || child_windows || pending_copies || proxy_used ||
-        cached_load.left || stores[0].p || locals_noted || events_wanted ||
-        (writes && (order.synced || undefined_lanes || read_unwritten)))
-        return 0;
-    if (offset < region_used) {
-        const struct object *o = &objects[owner[offset / PAGE]];
-        if (p - o->p >= o->bytes || o->bytes - (p - o->p) < bytes || o->freed || o->host)
+    return order.early || launch_beside || child_windows || pending_copies || proxy_used ||
+           stores[0].p || locals_noted || events_wanted ||
+           (writes ? order.cached || order.synced || undefined_lanes : cached_load.left != 0);
+}
+
+/* Notes that these bytes are written: at most 16. They must lie inside of what p points into, as
+ * is_usual takes what is written for memory that a kernel may access. */
+static inline int written_first_time(uintptr_t p, uint64_t at, unsigned bytes)
+{
+    uint32_t word;
+    if (at < REGION) {
+        const struct object *o = &objects[owner[at / PAGE]];
+        if (p - o->p >= o->bytes || o->bytes - (p - o->p) < bytes || o->freed)
             return 0;
-    } else if (in_arena < ARENA - 16 && bits_at(in_variable, in_arena, bytes) == all) {
-        at = ARENA_AT + in_arena;
-        start = order.block_start;
-    } else {
+    } else if (bits_at(in_variable, at - ARENA_AT, bytes) != (1u << bytes) - 1) {
         return 0;
     }
-    if (bits_at(written, at, bytes) != all) {
-        if (!writes)
-            return 0;
-        set_bits(written, at, bytes, 1);
-    }
-    const shadow_entry mine = entry_of(thread, code, 0) | ALL_BYTES;
-    struct shadow_cell *c = &shadow[at / 4];
-    for (unsigned i = 0; i < bytes; i += 4, c++) {
-        const int first = is_over(c->read[0], start, thread);
-        if (!is_over(c->write, start, thread) ||
-            !(writes ? first && is_over(c->read[1], start, thread)
-                     : first || is_over(c->read[1], start, thread)))
-            return 0;
-        if (writes)
-            *c = (struct shadow_cell){.write = mine};
-        else
-            c->read[!first] = mine;
-    }
-    if (!writes)
-        looks[thread] = (struct look){p, (int64_t)at, mine & ~ALL_BYTES, bytes, at >= ARENA_AT};
+    if (read_unwritten)
+        return 0;
+    memcpy(&word, written + at / 8, sizeof word);
+    word |= ((1u << bytes) - 1) << at % 8;
+    memcpy(written + at / 8, &word, sizeof word);
     return 1;
 }
 
-static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
-                        const void *frame)
+/* The short way for most accesses: where no special rule applies and nothing can conflict. It
+ * leaves behind what access_of would leave; 0: access_of has to judge. What is written lies in an
+ * allocation that is not freed, or in a variable: so only a first write looks for these. */
+static inline int is_usual(struct worker *w, uintptr_t p, unsigned bytes, int writes, uint32_t code)
+{
+    const int thread = (int)w->now;
+    const uint64_t in_arena = p - (uintptr_t)w->arena;
+    uint64_t at = p - region;
+    shadow_entry start = at_time(order.grid_start);
+    if (in_arena < ARENA - 16) {
+        at = ARENA_AT + in_arena;
+        start = at_time(order.block_start);
+    } else if (at >= region_used) {
+        return 0;
+    }
+    if (bytes < 4 || (p & (bytes - 1)) || is_special(writes))
+        return 0;
+    if (bits_at(written, at, bytes) != (1u << bytes) - 1 &&
+        !(writes && written_first_time(p, at, bytes)))
+        return 0;
+    const shadow_entry mine = entry_of(thread, code, 0) | ALL_BYTES;
+    struct shadow_cell *c = &shadow[at / 4];
+    if (!writes)
+        looks[thread] = (struct look){p, mine, bytes};
+    for (unsigned i = 0; i < bytes; i += 4, c++) {
+        if (!is_over(c->write, start, thread))
+            return 0;
+        if (writes) {
+            if (!is_over(c->read[0], start, thread) || !is_over(c->read[1], start, thread))
+                return 0;
+            *c = (struct shadow_cell){.write = mine};
+        } else if (is_over(c->read[0], start, thread)) {
+            c->read[0] = mine;
+        } else if (is_over(c->read[1], start, thread)) {
+            c->read[1] = mine;
+        } else {
+            note_read(c, mine, start, thread);
+        }
+    }
+    w->changes += writes != 0;
+    return 1;
+}
+
+/* What is_usual passes on. */
+static __attribute__((noinline)) void seen_unusual(struct worker *w, uintptr_t p, unsigned bytes,
+                                                   int writes, uint32_t code)
 {
     const int is_memory = p - region < region_used || p - (uintptr_t)w->arena < ARENA;
+    const enum kind kind = writes ? WRITE : READ;
     if (!is_memory && is_on_stack(w, p)) { /* the short way, which access_of would take as well */
-        const enum kind kind = writes ? WRITE : READ;
         if (locals_noted)
             locals_next(w, (int)w->now, kind, p, bytes);
         if (locals_bits(w, p, bytes))
-            locals_touched(w, (int)w->now, kind, p, bytes, code_of(from));
-        registers_touched(w, (int)w->now, p, bytes, kind, code_of(from));
+            locals_touched(w, (int)w->now, kind, p, bytes, code);
+        registers_touched(w, (int)w->now, p, bytes, kind, code);
         return;
     }
     if (!is_memory &&
@@ -848,11 +881,16 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
                                                          order.kernel->size))) /* its parameters */
         return;
     w->changes += writes != 0;
-    if (is_memory && is_usual(w, p, bytes, writes, code_of(from)))
-        return;
     plain_store = writes && !in_pieces;
-    access_seen(w, (int)w->now, writes ? WRITE : READ, p, bytes, code_of(from));
+    access_seen(w, (int)w->now, kind, p, bytes, code);
     plain_store = 0;
+}
+
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame)
+{
+    if (!is_usual(w, p, bytes, writes, code_of(from)))
+        seen_unusual(w, p, bytes, writes, code_of(from));
 }
 
 static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes)

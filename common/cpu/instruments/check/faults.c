@@ -93,12 +93,29 @@ static int put_place(char *text, size_t size, const struct place *place)
     return n;
 }
 
+static int is_shared(const struct worker *w, const struct look *look)
+{
+    return look->p - (uintptr_t)w->arena < ARENA;
+}
+
+/* What has written last where the thread looks. */
+static shadow_entry last_write(const struct worker *w, const struct look *look)
+{
+    const uint64_t offset = look->p - region;
+    const uint64_t at = is_shared(w, look)     ? ARENA_AT + (look->p - (uintptr_t)w->arena)
+                        : offset < region_used ? offset
+                                               : IMAGE_AT + look->p - (uintptr_t)__executable_start;
+    return shadow[at / 4].write;
+}
+
 /* A sleeping thread has loaded this last: value, place, array, and who has written it last. */
-static void put_look(char *text, size_t size, const struct look *look, const struct place places[3])
+static void put_look(const struct worker *w, char *text, size_t size, const struct look *look,
+                     const struct place places[3])
 {
     const uint3 shape = order.kernel->block, grid = order.kernel->grid;
-    const struct object *o = look->is_shared ? shared_at(look->p) : object_of(look->p);
-    const shadow_entry last = shadow[look->at / 4].write;
+    const int shared = is_shared(w, look);
+    const struct object *o = shared ? shared_at(look->p) : object_of(look->p);
+    const shadow_entry last = last_write(w, look);
     const int unused = 64 - 8 * (int)look->bytes;
     size_t n = 0;
     uint64_t bits = 0;
@@ -115,8 +132,8 @@ static void put_look(char *text, size_t size, const struct look *look, const str
     else if (o)
         PUT(" at offset %zu of the allocation of %s:%d (%zu bytes)", (size_t)(look->p - o->p),
             places[2].file, places[2].line, o->bytes);
-    if (when_of(last) < (look->is_shared ? order.block_start : order.launch_start)) {
-        PUT(", which nothing in this %s has written", look->is_shared ? "block" : "launch");
+    if (when_of(last) < (shared ? order.block_start : order.launch_start)) {
+        PUT(", which nothing in this %s has written", shared ? "block" : "launch");
         return;
     }
     const unsigned t = (unsigned)thread_of(last);
@@ -156,15 +173,15 @@ static void find_looks(struct worker *w)
             continue;
         found[n] = look;
         codes[3 * n] = code_in(look->mine);
-        codes[3 * n + 1] = code_in(shadow[look->at / 4].write);
-        const struct object *o = look->is_shared ? NULL : object_of(look->p);
+        codes[3 * n + 1] = code_in(last_write(w, look));
+        const struct object *o = is_shared(w, look) ? NULL : object_of(look->p);
         codes[3 * n++ + 2] = o ? o->site : 0;
     }
     if (!n)
         return;
     symbols_find(codes, 3 * n, places);
     for (int k = 0; k < n; k++)
-        put_look(texts[k], sizeof texts[k], found[k], &places[3 * k]);
+        put_look(w, texts[k], sizeof texts[k], found[k], &places[3 * k]);
     symbols_free(places, 3 * n);
     for (int i = 0; i < w->size; i++)
         if (of[i] >= 0)

@@ -23,7 +23,7 @@ static inline uint64_t order_of(struct worker *w, const void *from, const void *
 {
     const char **top = &w->trace->top[w->now];
     if (__builtin_expect(!*top, 0))
-        *top = fiber_top(w->stacks, w->threads[w->now].fiber);
+        *top = fiber_top(w->stacks, w->fiber_of[w->now]);
     return (uint64_t)(FIBER_STACK - (uint32_t)(*top - (const char *)frame)) << 32 | code_of(from);
 }
 

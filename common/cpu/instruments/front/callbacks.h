@@ -17,7 +17,7 @@ static inline void seen_volatile(struct worker *w, uintptr_t p, unsigned bytes, 
                                  const void *from, const void *frame);
 
 /* The host reads or writes memory outside of kernels; the second: a volatile variable. */
-static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
+static void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
 static inline void seen_volatile_of_host(uintptr_t p, int writes)
 {
     TRACE_CHECK(host_atomic(p, !writes));
@@ -55,7 +55,11 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
 }
 
 #pragma GCC visibility push(default)
+#if CPU_TRACE == 2 /* which has no use for the depth: a frame pointer would take time */
+#define HERE __builtin_return_address(0), NULL
+#else
 #define HERE __builtin_return_address(0), CALLERS_DEPTH
+#endif
 #define CALLBACKS(n, name, writes)                                                                 \
     void __tsan_##name##n(void *p)                                                                 \
     {                                                                                              \

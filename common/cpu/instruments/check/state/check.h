@@ -243,6 +243,11 @@ static inline int thread_at(const struct worker *w, int lane)
     return (int)(w->now / WARP * WARP) + lane;
 }
 
+/* The least entry of that time. */
+static inline shadow_entry at_time(uint32_t when)
+{
+    return (shadow_entry)when << 39;
+}
 static inline uint32_t when_of(shadow_entry e)
 {
     return (uint32_t)(e >> 39);
@@ -547,9 +552,7 @@ void stops_catch(void); /* from now on a program that is interrupted tells what 
 /* Each thread's last load or atomic: if it sleeps then, that is what it waits for. */
 extern struct look {
     uintptr_t p;
-    int64_t at; /* of the shadow cell, counted in bytes */
     shadow_entry mine;
     unsigned bytes;
-    int is_shared;
 } looks[MAX_THREADS];
 void races_end(void); /* reports the races that were deferred */

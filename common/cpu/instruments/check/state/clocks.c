@@ -191,8 +191,6 @@ void clocks_block(struct worker *w)
 
 void trace_join(struct worker *w, int barrier)
 {
-    if (barrier == 0)
-        return;
     named_join(w, barrier);
     order_join(barrier);
     if (!order.clock[w->now])

@@ -137,7 +137,20 @@ void host_writes(uintptr_t p, size_t bytes)
         if (at % 8 == 0 && written[(at - region) / 8] == 0xff)
             at += 4;
         else if (*(const uint32_t *)at != fresh)
-            set_bits(written, at - region, 4, 1);
+            trace_written((void *)at, 4);
+}
+
+/* Nothing of n bytes, whole pages, is written any more. Their bits may be less than a page. */
+static void bits_forget(uint64_t at, uint64_t n)
+{
+    uint8_t *from = written + at / 8, *end = from + n / 8;
+    uint8_t *page = (uint8_t *)(((uintptr_t)from + PAGE - 1) & -(uintptr_t)PAGE);
+    const size_t whole = page < end ? (size_t)(end - page) & -(size_t)PAGE : 0;
+    madvise(page, whole, MADV_DONTNEED);
+    set_bits(written, at, whole ? (uint64_t)(page - from) * 8 : n, 0);
+    if (whole)
+        set_bits(written, at + (uint64_t)(page + whole - from) * 8,
+                 (uint64_t)(end - page - (ptrdiff_t)whole) * 8, 0);
 }
 
 int trace_freed(void *p)
@@ -150,6 +163,7 @@ int trace_freed(void *p)
     madvise((char *)cached_reads + at / 4 * sizeof *cached_reads, n / 4 * sizeof *cached_reads,
             MADV_DONTNEED);
     madvise((char *)shadow + at / 4 * sizeof *shadow, n / 4 * sizeof *shadow, MADV_DONTNEED);
+    bits_forget(at, n); /* so that what is written may be accessed */
     return 1;
 }
 
@@ -159,10 +173,14 @@ int trace_is_freed(const void *p)
     return o && o->freed;
 }
 
+/* Only bytes of an allocation are written: check.c takes it that they may be accessed. */
 void trace_written(void *p, size_t bytes)
 {
-    if ((uintptr_t)p - region < region_used)
-        set_bits(written, (uintptr_t)p - region, bytes, 1);
+    const struct object *o = object_at((uintptr_t)p);
+    const size_t offset = o ? (uintptr_t)p - o->p : 0;
+    if (o && offset < o->bytes && !o->freed)
+        set_bits(written, (uintptr_t)p - region,
+                 bytes < o->bytes - offset ? bytes : o->bytes - offset, 1);
 }
 
 /* Host memory that kernels may access; what they do there is not checked. */

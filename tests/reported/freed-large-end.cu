@@ -1,0 +1,27 @@
+// check: 1 freed memory
+// As freed-large.cu, but the last bytes are read, whose notes share a page with other memory's.
+#include <cuda_runtime.h>
+__global__ void fill(char *p, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        p[i] = 1;
+}
+__global__ void get(const int *p, int *sum)
+{
+    *sum += *p;
+}
+int main()
+{
+    const int n = (1 << 22) + 20;
+    int *sum;
+    char *p;
+    cudaMalloc(&sum, sizeof *sum);
+    cudaMemset(sum, 0, sizeof *sum);
+    cudaMalloc(&p, n);
+    fill<<<1, 256>>>(p, n);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+    get<<<1, 1>>>((const int *)(p + n - 4), sum);
+    cudaDeviceSynchronize();
+    cudaFree(sum);
+}
