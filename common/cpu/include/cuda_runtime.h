@@ -225,7 +225,7 @@ inline void __threadfence_block()
 }
 inline void __threadfence_system()
 {
-    CPU_FENCE(CPU_SCOPE_DEVICE);
+    CPU_FENCE(CPU_SCOPE_SYSTEM);
 }
 inline long long clock64() /* counts its own calls: there is no GPU clock to read */
 {

@@ -191,6 +191,7 @@ void trace_launch_end(struct launch *l)
     if (events_wanted)
         events_block_ends();
     second_ends();
+    release_launch_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -698,6 +699,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         strong_poll(at);
     if (a.kind == READ || a.kind == ATOMIC)
         looks[a.thread] = (struct look){p, at, entry_of(a.thread, a.code, 0), bytes, a.is_shared};
+    if (order.synced && a.kind != READ && !a.is_atomic && o && !o->device)
+        order_tells_host(a.thread, (uintptr_t)at, 0, 0);
     a.start = a.is_shared ? order.block_start : order.grid_start;
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;

@@ -247,6 +247,8 @@ static void put_work(FILE *out, const struct finding *f, const struct place *pla
     if (f->rule == STREAM_RACE)
         fprintf(out, ", and this %s does not wait for that %s", kinds[now].work,
                 strcmp(kinds[now].work, kinds[was].work) == 0 ? "one" : kinds[was].work);
+    else if (f->why)
+        fprintf(out, ", %s", f->why);
     else
         fprintf(out, ", and the host has not waited for that %s", kinds[was].work);
     if (was == COPY_STAGED || was == SETS_STAGED)
