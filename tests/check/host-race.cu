@@ -1,6 +1,8 @@
 /* The host reads, writes or frees memory that a kernel or a copy may still use. */
 #include "../async-faults/suite.cuh"
 
+#include <cstring>
+
 enum { N = 256 };
 const size_t BYTES = N * sizeof(int);
 
@@ -306,6 +308,32 @@ static bool run_counted_without_fence()
     return came_to<fault>(sum_behind(y, flag), N * (N - 1));
 }
 
+/* g++ knows these sizes, and would make moves of the two calls. */
+template <bool fault>
+static bool run_cleared_too_early()
+{
+    pinned<int> x(numbers(N));
+    array<int> y(N);
+    doubled<<<2, 128>>>(x, y);
+    if (!fault) // fault here: cleared_too_early
+        cudaDeviceSynchronize();
+    memset(x.p + 32, 0, 16); // seen here: cleared_too_early
+    return came_out<fault>(y.p, times(2));
+}
+
+template <bool fault>
+static bool run_three_values()
+{
+    array<int> x(numbers(N));
+    pinned<int> y(N);
+    int first[3];
+    doubled<<<2, 128>>>(x, y);
+    if (!fault) // fault here: three_values
+        cudaDeviceSynchronize();
+    std::memcpy(first, y.p, sizeof first); // seen here: three_values
+    return came_to<fault>(first[0] + first[1] + first[2], 12);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -322,6 +350,8 @@ int main(int argc, char **argv)
         SUBTLE(flag_behind_barrier, "a barrier stands in front of the flag, and no fence"),
         SUBTLE(fence_of_the_device, "the fences in front of the flag do not reach the host"),
         SUBTLE(fence_of_one_warp, "one thread's fence for what other warps have written"),
+        SUBTLE(cleared_too_early, "a memset of 16 bytes that a kernel may still read"),
+        PLAIN(three_values, "a memcpy of 12 bytes that a kernel may still write"),
         SUBTLE(counted_without_fence, "a block counts itself as done without a fence"),
     };
     return suite("host race", list, argc, argv);
