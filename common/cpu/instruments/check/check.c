@@ -567,12 +567,27 @@ static inline shadow_entry with_bytes_of(shadow_entry mine, shadow_entry before)
     return (mine ^ before) & all_but_place ? mine : mine | (before & ALL_BYTES);
 }
 
+/* A strong access, where the last write was `before`. Two strong accesses need no order, but both
+ * need one with an earlier write that is not strong, as where the counter of a barrier is reset and
+ * its thread arrives again. */
+static __attribute__((noinline)) void hidden_race(struct access a, shadow_entry before)
+{
+    const shadow_entry hidden = strong_hides && is_atomic(before) ? strong_hidden(a.at) : 0;
+    if (hidden && conflicts(a, hidden))
+        report_race(a, hidden, WRITE);
+    if (a.kind != READ && !is_atomic(before) && when_of(before) >= a.start &&
+        !(a.is_shared && is_own(before) && when_of(before) < order.barrier_end))
+        strong_hide(a.at, before);
+}
+
 /* reported: a fault of reading here is reported already, and a race would say the same. */
 static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
     struct shadow_cell *c = &shadow[a.at / 4];
     if (!(reported && a.kind == READ) && conflicts(a, c->write))
         report_race(a, c->write, is_atomic(c->write) ? ATOMIC : WRITE);
+    if (a.is_atomic)
+        hidden_race(a, c->write);
     if (a.kind != READ) {
         for (int i = 0; i < 2; i++)
             if (!reported && conflicts(a, c->read[i]))

@@ -355,6 +355,11 @@ void strong_note(int64_t at, shadow_entry e, int what);
 /* A thread has found the same value there twice in a row: it is a flag. */
 void strong_poll(int64_t at);
 int strong_polled(int64_t at);
+/* A strong write takes the place of a write that is not strong: others need an order with that one
+ * all the same. strong_hides: there was one in this launch. */
+extern int strong_hides;
+void strong_hide(int64_t at, shadow_entry weak);
+shadow_entry strong_hidden(int64_t at); /* 0: none */
 void strong_launch(void);
 
 /* --- unwritten.c: copies of memory that nobody has written ------------------------------------ */
