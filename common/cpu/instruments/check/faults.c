@@ -117,6 +117,10 @@ static void put_look(char *text, size_t size, const struct look *look, const str
             places[2].file, places[2].line, o->bytes);
     if (when_of(last) < (look->is_shared ? order.block_start : order.launch_start)) {
         PUT(", which nothing in this %s has written", look->is_shared ? "block" : "launch");
+        if (!look->is_shared && o && !o->device)
+            PUT("; the host reaches this memory, and a store of the host after the launch may end "
+                "the wait on a GPU: no fault then, but the CPU backend cannot run it, as a launch "
+                "returns here when its kernel has ended");
         return;
     }
     const unsigned t = (unsigned)thread_of(last);
