@@ -105,8 +105,8 @@ refuse(const struct cpu_kernel *k, const char *format, ...)
     va_start(list, format);
     vsnprintf(why, sizeof why, format, list);
     va_end(list);
-    snprintf(text, sizeof text, "kernel %s (launched at %s:%d): %s", k->name, k->file, k->line,
-             why);
+    snprintf(text, sizeof text, "kernel %s (launched at %s:%d): %s",
+             TRACE_CHECK_OR(kernel_name(k), k->name), k->file, k->line, why);
     complain("%s", text);
     TRACE_CHECK(launch_refused(k, text));
 }

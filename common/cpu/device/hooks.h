@@ -143,6 +143,7 @@ int trace_release(struct worker *w, int warp);
  * those that sleep. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
+const char *trace_kernel_name(const struct cpu_kernel *kernel); /* the launch may not say it */
 void trace_launch_refused(const struct cpu_kernel *kernel, const char *text); /* it will not run */
 void trace_dies(void);                     /* the program is about to die of a signal */
 int trace_allow_misaligned(void *context); /* true: the access can be made again */

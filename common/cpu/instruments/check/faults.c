@@ -438,6 +438,11 @@ static void note_failed_call(cudaError_t error, int work)
     pthread_mutex_unlock(&lock);
 }
 
+const char *trace_kernel_name(const struct cpu_kernel *kernel)
+{
+    return symbols_kernel(kernel->name, kernel->function);
+}
+
 /* Once for each place: programs launch in loops. */
 void trace_launch_refused(const struct cpu_kernel *kernel, const char *text)
 {
