@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Small programs after public bug reports, and programs that were judged wrongly once: what cudacc --check says of each,
-# and what each prints. Its first lines say what is right: "// check: EXIT-CODE RULE, RULE", "// prints: LINE".
+# and what each prints. Its first lines say what is right: "// check: EXIT-CODE RULE, RULE", "// prints: LINE",
+# "// says: PART" of a finding's line.
 # Reads: tests/reported
 use strict;
 use warnings;
@@ -22,7 +23,8 @@ for my $file (sort glob "tests/reported/*.cu") {
     my ($code, $rules) = slurp($file) =~ m{\A// check: (\w+) ?(.*)\n};
     my ($line) = slurp($file) =~ m{\A.*\n// prints: (.*)\n};
     ok(defined $code, "$file says what is right") or next;
-    $wanted{$name} = { code => $code, rules => [sort split /, /, $rules], line => $line };
+    my ($said) = slurp($file) =~ m{\A(?://.*\n)*?// says: (.*)\n};
+    $wanted{$name} = { code => $code, rules => [sort split /, /, $rules], line => $line, said => $said };
 }
 my $list = join "", map { my $name = $_; map { "$cudacc $_ -g1 $name.cu -o $dir/$name$_ >$dir/$name$_.log 2>&1\n" } "", "--check" } sort keys %wanted;
 run("$cudacc --runtime-only; $cudacc --check --runtime-only");
@@ -55,6 +57,7 @@ for my $name (sort keys %wanted) {
         is_deeply([sort keys %found], $is->{rules}, "$name, $what: the rules of its findings") or diag($r{err});
         my $code = $is->{code} eq "interrupted" ? 124 : $is->{code};
         is($r{code}, $code, "$name, $what: exit code") or diag($r{err});
+        cmp_ok(index($r{err}, $is->{said}), ">=", 0, "$name, $what: says \"$is->{said}\"") or diag($r{err}) if defined $is->{said};
         like($r{err}, @{$is->{rules}} ? qr/^check: \d+ findings?\b/m : qr/^check: no findings/m, "$name, $what: the last line");
         prints($name, $what, $r{out}) if $is->{code} ne "interrupted";
     }

@@ -819,6 +819,39 @@ RUN_SENT(message_of_a_block, 2);
 RUN_SENT(flag_overwritten, 3);
 RUN_SENT(message_by_a_third, 3);
 
+/* A barrier of the grid that is used again: its counter is reset before the gate opens. By the time
+ * the resetting block has come again, the last write there is an atomic. */
+template <bool fault>
+__global__ void counter_reset_late(unsigned *counter, volatile unsigned *gate, int *y)
+{
+    for (unsigned round = 1; round <= 3; round++) {
+        y[blockIdx.x] += round;
+        __threadfence();
+        if (atomicAdd(counter, 1u) == gridDim.x - 1) { // seen here: counter_reset_late
+            const bool late = fault;                   // fault here: counter_reset_late
+            if (!late)
+                *counter = 0;
+            __threadfence();
+            *gate = round;
+            if (late)
+                *counter = 0; // seen here: counter_reset_late
+        } else {
+            while (*gate < round)
+                ;
+        }
+        __threadfence();
+    }
+}
+
+template <bool fault>
+static bool run_counter_reset_late()
+{
+    array<unsigned> counter(std::vector<unsigned>(1)), gate(std::vector<unsigned>(1));
+    array<int> y(std::vector<int>(4));
+    counter_reset_late<fault><<<4, 1>>>(counter, gate, y);
+    return came_out<fault>(y.p, std::vector<int>(4, 6));
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -831,6 +864,7 @@ int main(int argc, char **argv)
         SUBTLE(stencil_in_place, "a block overwrites the edge that its neighbour reads"),
         SUBTLE(second_round_slot, "in its second round a block writes its neighbour's part"),
         SUBTLE(reset_in_flight, "a counter is set to 0 in the launch that counts"),
+        SUBTLE(counter_reset_late, "a barrier of atomics opens before its counter is reset"),
         SUBTLE(last_found, "blocks set the same variable without an atomic"),
         SUBTLE(byte_of_a_word, "a byte is set by reading and writing the word that holds it"),
         SUBTLE(stride_one_short, "a stride one too short: two threads meet in the second round"),

@@ -1,6 +1,8 @@
 /* The host reads, writes or frees memory that a kernel or a copy may still use. */
 #include "../async-faults/suite.cuh"
 
+#include <cstring>
+
 enum { N = 256 };
 const size_t BYTES = N * sizeof(int);
 
@@ -198,6 +200,140 @@ static bool run_flag_without_fence()
     return came_to<fault>(got, 42);
 }
 
+/* The results of all threads and one flag: the fence is that of the thread that sets the flag,
+ * behind the barrier. */
+template <bool fault>
+static __global__ void results_and_flag(int *y, volatile int *flag)
+{
+    y[threadIdx.x] = 2 * threadIdx.x; // seen here: flag_behind_barrier
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (!fault) // fault here: flag_behind_barrier
+            __threadfence_system();
+        *flag = 1;
+    }
+}
+
+static int sum_behind(const int *y, volatile int *flag)
+{
+    while (!*flag)
+        ;
+    int s = 0;
+    for (int i = 0; i < N; i++)
+        s += y[i];
+    // flag_behind_barrier, fence_of_the_device, fence_of_one_warp, counted_without_fence
+    return s;
+}
+
+template <bool fault>
+static bool run_flag_behind_barrier()
+{
+    pinned<int> y(N), flag(std::vector<int>{0});
+    results_and_flag<fault><<<1, N>>>(y, flag);
+    return came_to<fault>(sum_behind(y, flag), N * (N - 1));
+}
+
+/* Fences of all threads in front of a barrier. That of the device does not reach the host. */
+template <bool fault>
+static __global__ void all_fence(int *y, int *flag)
+{
+    y[threadIdx.x] = 2 * threadIdx.x; // seen here: fence_of_the_device
+    if (fault)                        // fault here: fence_of_the_device
+        __threadfence();
+    else
+        __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomicExch_system(flag, 1);
+}
+
+template <bool fault>
+static bool run_fence_of_the_device()
+{
+    pinned<int> y(N), flag(std::vector<int>{0});
+    all_fence<fault><<<1, N>>>(y, flag);
+    return came_to<fault>(sum_behind(y, flag), N * (N - 1));
+}
+
+/* A fence covers what its own warp has written, if no barrier of the block comes before. */
+template <bool fault>
+static __global__ void warps_count(int *y, int *flag)
+{
+    __shared__ int warps;
+    if (threadIdx.x == 0)
+        warps = 0;
+    __syncthreads();
+    y[threadIdx.x] = 2 * threadIdx.x; // seen here: fence_of_one_warp
+    if (fault)                        // fault here: fence_of_one_warp
+        __syncwarp();
+    else
+        __syncthreads();
+    if (threadIdx.x % 32 == 0 && atomicAdd_block(&warps, 1) == N / 32 - 1) {
+        __threadfence_system();
+        atomicExch_system(flag, 1);
+    }
+}
+
+template <bool fault>
+static bool run_fence_of_one_warp()
+{
+    pinned<int> y(N), flag(std::vector<int>{0});
+    warps_count<fault><<<1, N>>>(y, flag);
+    return came_to<fault>(sum_behind(y, flag), N * (N - 1));
+}
+
+/* The last of two blocks sets the flag. */
+static __device__ int blocks_done;
+template <bool fault>
+static __global__ void last_tells(int *y, int *flag)
+{
+    const int i = blockDim.x * blockIdx.x + threadIdx.x;
+    y[i] = 2 * i; // seen here: counted_without_fence
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    if (!fault) // fault here: counted_without_fence
+        __threadfence();
+    if (atomicAdd(&blocks_done, 1) % 2) {
+        __threadfence_system();
+        atomicExch_system(flag, 1);
+    }
+}
+
+template <bool fault>
+static bool run_counted_without_fence()
+{
+    pinned<int> y(N), flag(std::vector<int>{0});
+    last_tells<fault><<<2, N / 2>>>(y, flag);
+    return came_to<fault>(sum_behind(y, flag), N * (N - 1));
+}
+
+/* g++ knows these sizes, and would make moves of the two calls. */
+template <bool fault>
+static bool run_cleared_too_early()
+{
+    pinned<int> x(numbers(N));
+    array<int> y(N);
+    doubled<<<2, 128>>>(x, y);
+    if (!fault) // fault here: cleared_too_early
+        cudaDeviceSynchronize();
+    memset(x.p + 32, 0, 16); // seen here: cleared_too_early
+    return came_out<fault>(y.p, times(2));
+}
+
+template <bool fault>
+static bool run_three_values()
+{
+    array<int> x(numbers(N));
+    pinned<int> y(N);
+    int first[3];
+    doubled<<<2, 128>>>(x, y);
+    if (!fault) // fault here: three_values
+        cudaDeviceSynchronize();
+    std::memcpy(first, y.p, sizeof first); // seen here: three_values
+    return came_to<fault>(first[0] + first[1] + first[2], 12);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -211,6 +347,12 @@ int main(int argc, char **argv)
         SUBTLE(freed_without_wait, "cudaFree does not wait for memory of cudaMallocAsync"),
         PLAIN(registered, "registered memory is read where a copy still writes"),
         SUBTLE(flag_without_fence, "a flag tells the host of a result, without a fence"),
+        SUBTLE(flag_behind_barrier, "a barrier stands in front of the flag, and no fence"),
+        SUBTLE(fence_of_the_device, "the fences in front of the flag do not reach the host"),
+        SUBTLE(fence_of_one_warp, "one thread's fence for what other warps have written"),
+        SUBTLE(cleared_too_early, "a memset of 16 bytes that a kernel may still read"),
+        PLAIN(three_values, "a memcpy of 12 bytes that a kernel may still write"),
+        SUBTLE(counted_without_fence, "a block counts itself as done without a fence"),
     };
     return suite("host race", list, argc, argv);
 }

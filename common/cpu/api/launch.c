@@ -96,17 +96,6 @@ static void drop_kernel(void *state)
     free(k);
 }
 
-/* Blocks per multiprocessor, limited by threads and shared memory. Registers are not known here. */
-static int blocks_at_once(uint64_t threads, size_t shared)
-{
-    const struct capability c = capability();
-    int by_threads = c.threads_an_sm / (int)((threads + WARP - 1) / WARP * WARP);
-    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
-    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
-    int least = by_threads < by_shared ? by_threads : by_shared;
-    return least < c.blocks_an_sm ? least : c.blocks_an_sm;
-}
-
 /* Reports a launch that will not run. */
 static void __attribute__((format(printf, 2, 3)))
 refuse(const struct cpu_kernel *k, const char *format, ...)
@@ -116,8 +105,8 @@ refuse(const struct cpu_kernel *k, const char *format, ...)
     va_start(list, format);
     vsnprintf(why, sizeof why, format, list);
     va_end(list);
-    snprintf(text, sizeof text, "kernel %s (launched at %s:%d): %s", k->name, k->file, k->line,
-             why);
+    snprintf(text, sizeof text, "kernel %s (launched at %s:%d): %s",
+             TRACE_CHECK_OR(kernel_name(k), k->name), k->file, k->line, why);
     complain("%s", text);
     TRACE_CHECK(launch_refused(k, text));
 }
@@ -126,7 +115,7 @@ refuse(const struct cpu_kernel *k, const char *format, ...)
 static cudaError_t check_together(const struct cpu_kernel *k)
 {
     const uint64_t blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z;
-    const int each = blocks_at_once((uint64_t)k->block.x * k->block.y * k->block.z, k->shared);
+    const int each = capability_blocks((uint64_t)k->block.x * k->block.y * k->block.z, k->shared);
     const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
     if (blocks <= most)
         return cudaSuccess;
@@ -296,7 +285,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 {
     if (!blocks || !f || threads < 1 || threads > MAX_THREADS)
         return result(cudaErrorInvalidValue);
-    *blocks = blocks_at_once((uint64_t)threads, shared);
+    *blocks = capability_blocks((uint64_t)threads, shared);
     return result(cudaSuccess);
 }
 

@@ -6,14 +6,14 @@
 
 /* Each line holds from its capability, 7.0 at the least, up to that of the next line. A
  * multiprocessor's shared memory exceeds a block's by the bytes that each block takes for the
- * system. */
+ * system. sms: multiprocessors of the largest device. */
 static const struct {
-    int arch, shared_a_block, shared_an_sm, threads_an_sm, blocks_an_sm;
+    int arch, shared_a_block, shared_an_sm, threads_an_sm, blocks_an_sm, sms;
 } known[] = {
-    {700, 96 << 10, 96 << 10, 2048, 32},     {750, 64 << 10, 64 << 10, 1024, 16},
-    {800, 163 << 10, 164 << 10, 2048, 32},   {860, 99 << 10, 100 << 10, 1536, 16},
-    {870, 163 << 10, 164 << 10, 1536, 16},   {890, 99 << 10, 100 << 10, 1536, 24},
-    {900, SHARED_MOST, 228 << 10, 2048, 32}, {1200, 99 << 10, 100 << 10, 1536, 24},
+    {700, 96 << 10, 96 << 10, 2048, 32, 80},      {750, 64 << 10, 64 << 10, 1024, 16, 72},
+    {800, 163 << 10, 164 << 10, 2048, 32, 108},   {860, 99 << 10, 100 << 10, 1536, 16, 84},
+    {870, 163 << 10, 164 << 10, 1536, 16, 16},    {890, 99 << 10, 100 << 10, 1536, 24, 142},
+    {900, SHARED_MOST, 228 << 10, 2048, 32, 132}, {1200, 99 << 10, 100 << 10, 1536, 24, 188},
 };
 
 /* By default kernels may use all that 9.0 has, as those that nvcc compiles for sm_90a. */
@@ -58,5 +58,16 @@ struct capability capability(void)
                                    specific ? known[i].shared_a_block : SHARED_DEFAULT,
                                .shared_an_sm = known[i].shared_an_sm,
                                .threads_an_sm = known[i].threads_an_sm,
-                               .blocks_an_sm = known[i].blocks_an_sm};
+                               .blocks_an_sm = known[i].blocks_an_sm,
+                               .multiprocessors = known[i].sms};
+}
+
+int capability_blocks(uint64_t threads, size_t shared)
+{
+    const struct capability c = capability();
+    int by_threads = c.threads_an_sm / (int)((threads + WARP - 1) / WARP * WARP);
+    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
+    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
+    int least = by_threads < by_shared ? by_threads : by_shared;
+    return least < c.blocks_an_sm ? least : c.blocks_an_sm;
 }

@@ -339,5 +339,9 @@ struct capability {
     int shared_a_block;                            /* bytes, for a kernel that has opted in */
     int static_a_block;                            /* bytes of static variables */
     int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
+    int multiprocessors;                           /* of the largest device */
 };
 struct capability capability(void); /* the device's */
+/* How many blocks of so many threads and bytes of shared memory a multiprocessor holds at once.
+ * Registers are not known here. */
+int capability_blocks(uint64_t threads, size_t shared);

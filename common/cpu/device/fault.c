@@ -15,8 +15,9 @@ const char *const op_names[] = {CPU_OP_LIST(NAME)};
 static void report(const struct worker *w, const char *text)
 {
     const struct cpu_kernel *k = w->launch->kernel;
-    complain("kernel %s (launched at %s:%d), block (%u,%u,%u): %s", k->name, k->file, k->line,
-             blockIdx.x, blockIdx.y, blockIdx.z, text);
+    complain("kernel %s (launched at %s:%d), block (%u,%u,%u): %s",
+             TRACE_CHECK_OR(kernel_name(k), k->name), k->file, k->line, blockIdx.x, blockIdx.y,
+             blockIdx.z, text);
 }
 
 void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char *format, ...)

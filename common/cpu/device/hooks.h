@@ -143,6 +143,7 @@ int trace_release(struct worker *w, int warp);
  * those that sleep. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
+const char *trace_kernel_name(const struct cpu_kernel *kernel); /* the launch may not say it */
 void trace_launch_refused(const struct cpu_kernel *kernel, const char *text); /* it will not run */
 void trace_dies(void);                     /* the program is about to die of a signal */
 int trace_allow_misaligned(void *context); /* true: the access can be made again */
@@ -179,7 +180,8 @@ enum trace_order {
     TRACE_BLOCK_SCOPE = 1,
     TRACE_ACQUIRE = 2,
     TRACE_RELEASE = 4,
-    TRACE_VOLATILE = 8
+    TRACE_VOLATILE = 8,
+    TRACE_DEVICE_SCOPE = 16 /* a release that the host is not told of */
 };
 void trace_fence(struct worker *w, enum cpu_scope scope);
 void trace_ordering(struct worker *w, int order);

@@ -76,15 +76,26 @@ static __attribute__((noinline)) void open_active(struct worker *w, int warp)
     block_open_group(w, warp, g);
 }
 
-/* Of an OS thread's blocks, so many may be set aside. Each takes half a megabyte. */
-enum { MOST_RESTING = 1024 };
+/* So many blocks of an OS thread may have begun and not ended: its share of those that a device
+ * holds at once. Where more wait for each other, a GPU hangs too. */
+static int most_resident(const struct worker *w)
+{
+    const int each = capability_blocks((uint64_t)w->size, w->shared_used);
+    const int share = w->launch->multiprocessors;
+    return (capability().multiprocessors * (each ? each : 1) + share - 1) / share;
+}
+
+/* Whether a block can begin beside w, which runs, and those that rest. */
+static int can_begin_another(const struct worker *w)
+{
+    const struct launch *l = w->launch;
+    return atomic_load(&l->next) < l->run && w->home->resting + 1 < most_resident(w);
+}
 
 /* Whether the block, if it rests, leaves its OS thread something to run. */
 static int others_can_run(const struct worker *w)
 {
-    const struct launch *l = w->launch;
-    return l->kernel->together || w->home->resting > 0 ||
-           (atomic_load(&l->next) < l->run && w->home->resting < MOST_RESTING);
+    return w->launch->kernel->together || w->home->resting > 0 || can_begin_another(w);
 }
 
 /* How often a block may sleep before that is in vain. A spin that gives up after many rounds is not
@@ -126,8 +137,17 @@ static void count_sleep(struct worker *w)
              (o->home != w->home && atomic_load(&o->home->slept_at) + RECENT < now)))
             return;
     }
-    if (atomic_load(&l->next) >= l->run || w->home->resting >= MOST_RESTING || !can_rest)
-        fault_stuck(w, FAULT_WAIT, "waits in vain");
+    if (can_begin_another(w) && can_rest)
+        return;
+    const unsigned long long begun = atomic_load(&l->next), all = l->run;
+    char why[200] = "waits in vain";
+    if (begun < all && can_rest)
+        snprintf(why, sizeof why,
+                 "waits in vain: %llu of the grid's %llu blocks cannot begin, as a device with %d "
+                 "multiprocessors has no more than %d on each at once",
+                 all - begun, all, capability().multiprocessors,
+                 capability_blocks((uint64_t)w->size, w->shared_used));
+    fault_stuck(w, FAULT_WAIT, why);
 }
 
 static void wake_yielded(struct worker *w)
@@ -636,7 +656,7 @@ static void run_in_turn(struct worker *home)
     struct worker *last = home; /* that had a turn */
     for (uint64_t i; !l->error;) {
         int begun = 0;
-        if (home->resting < MOST_RESTING && (i = take_block(l, home->resting)) < l->run) {
+        if (home->resting < most_resident(home) && (i = take_block(l, home->resting)) < l->run) {
             struct worker *w = home->resting ? free_worker(home) : home;
             if (w->joined != l->id) {
                 w->launch = l;

@@ -225,7 +225,7 @@ inline void __threadfence_block()
 }
 inline void __threadfence_system()
 {
-    CPU_FENCE(CPU_SCOPE_DEVICE);
+    CPU_FENCE(CPU_SCOPE_SYSTEM);
 }
 inline long long clock64() /* counts its own calls: there is no GPU clock to read */
 {
@@ -567,12 +567,14 @@ inline void cpu_drop(void *p)
     delete static_cast<Call *>(p);
 }
 #ifdef CPU_TRACE
-/* The rewriter's replacements for memcpy and the like in kernels. A copy of 1, 2, 4, 8 or 16
- * bytes is a load and a store. The size of any other copy is hidden from g++, which would
+/* The rewriter's replacements for memcpy and the like. A copy of 1, 2, 4, 8 or 16 bytes is a load
+ * and a store. The size of any other copy, and of each memset, is hidden from g++, which would
  * otherwise generate code that no instrument sees. */
 #ifdef __clang__
 #define CPU_COPIED(n) (n)
+#define CPU_SET(n) (n)
 #else
+#define CPU_SET(n) cpu_any_size(n)
 #define CPU_COPIED(n)                                                                              \
     (__builtin_constant_p(n) && (n == 1 || n == 2 || n == 4 || n == 8 || n == 16)                  \
          ? n                                                                                       \
@@ -588,9 +590,10 @@ __attribute__((always_inline)) inline void *cpu_memmove(void *to, const void *fr
 }
 __attribute__((always_inline)) inline void *cpu_memset(void *p, int byte, size_t n)
 {
-    return __builtin_memset(p, byte, CPU_COPIED(n));
+    return __builtin_memset(p, byte, CPU_SET(n));
 }
 #undef CPU_COPIED
+#undef CPU_SET
 #endif
 /* Hides the work of launching a kernel from a kernel from the instruments. */
 struct cpu_launch_apart {

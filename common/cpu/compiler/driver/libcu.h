@@ -1,5 +1,6 @@
 /* A header of the toolkit's libcu++ or Thrust as programs of cudacc read it. Thrust declares
- * structs of the names __half and __half2, which are none here, and has no other use for them. */
+ * structs of the names __half and __half2, which are none here, and has no other use for them. The
+ * scope of a cuda::atomic_thread_fence is lost, and counts as the widest. */
 #pragma GCC system_header
 #ifndef CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_FP16_SUPPORT
@@ -18,7 +19,7 @@
 #undef __atomic_thread_fence
 #define __atomic_load(p, to, order)                                                                \
     (__atomic_load(p, to, order), ::cpu_polled((const volatile void *)(p), to, sizeof *(to)))
-#define __atomic_thread_fence(order) (::__threadfence(), __atomic_thread_fence(order))
+#define __atomic_thread_fence(order) (::__threadfence_system(), __atomic_thread_fence(order))
 #include "HEADER"
 #pragma pop_macro("__half2")
 #pragma pop_macro("__half")

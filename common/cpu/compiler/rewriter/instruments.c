@@ -83,11 +83,19 @@ void know_variables(int i, int in_device)
         variables(i);
 }
 
-void instrument(int i, int in_device)
+/* The function of the C library whose name is at i is called there, and not declared. */
+static int is_called(int i)
+{
+    const int first = call_of_c(i);
+    return first >= 0 && !is_any(first - 1, "* & >") &&
+           (!is_name(first - 1) || is_any(first - 1, "return else do"));
+}
+
+void instrument(int i, int in_device, int hosts_copies)
 {
     if (in_device && is(i, "/"))
         division(i);
-    else if (in_device && is_any(i, "memcpy memmove memset") && call_of_c(i) >= 0)
+    else if ((in_device || hosts_copies) && is_any(i, "memcpy memmove memset") && is_called(i))
         /* g++ turns a copy whose size it knows into code that no instrument sees */
         replace(call_of_c(i), i, formatted("::cpu_%s", text_of(i, i)));
     else if (in_device && is_any(i, "__builtin_memcpy __builtin_memmove __builtin_memset"))

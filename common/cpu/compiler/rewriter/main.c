@@ -8,7 +8,7 @@
  *
  * rewriter --headers DIR         DIR has the backend's own headers
  * rewriter --trace               the output is for `count` or `check`
- * rewriter --locals              `check` is to know the arrays of threads
+ * rewriter --locals              `check` is to know the arrays of threads, and copies of the host
  * rewriter --calls               the output is only for a compiler to find mistakes in: a launch is
  *                                a call of the kernel, and __shared__ is static
  * rewriter --merge FILE          FILE is the source with __CUDA_ARCH__: both become one
@@ -104,7 +104,7 @@ static void rewrite(const char *text, int as_calls, int traced, int locals)
         const int in_device = p.device_depth >= 0;
         know_variables(i, in_device);
         if (traced)
-            instrument(i, in_device);
+            instrument(i, in_device, locals);
         if (locals && in_device && p.parens == 0 && i > type_end)
             local_arrays(i, p.device_body);
         if (locals && in_device && is_any(i, "struct class union"))

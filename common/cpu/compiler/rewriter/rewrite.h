@@ -176,8 +176,9 @@ int inline_ptx(int i, int kernel);
 
 /* Makes the variables known whose __device__, __constant__ or __managed__ is at i. */
 void know_variables(int i, int in_device);
-/* Adds what the instruments need to know of the token at i. */
-void instrument(int i, int in_device);
+/* Adds what the instruments need to know of the token at i. hosts_copies: they look at those too.
+ */
+void instrument(int i, int in_device, int hosts_copies);
 /* A statement begins at i, in the function of the device whose body opens at `body`: if it declares
  * arrays, `check` gets to know them. */
 void local_arrays(int i, int body);

@@ -290,7 +290,7 @@ int call_of_c(int name)
 {
     if (!is(name + 1, "(") || is_member(name))
         return -1;
-    if (!is(name - 1, ":"))
+    if (!is(name - 1, ":") || !is(name - 2, ":")) /* one is that of a label, or of a ?: */
         return name;
     return is(name - 3, "std") ? name - 3 : is_name(name - 3) ? -1 : name - 2;
 }

@@ -112,7 +112,9 @@ inline void cpu_ordered_fence(int order, int scope)
 {
     __sync_synchronize();
     if (order != __NV_ATOMIC_RELAXED && scope != __NV_THREAD_SCOPE_THREAD)
-        CPU_FENCE(scope > __NV_THREAD_SCOPE_CLUSTER ? CPU_SCOPE_DEVICE : CPU_SCOPE_BLOCK);
+        CPU_FENCE(scope > __NV_THREAD_SCOPE_DEVICE    ? CPU_SCOPE_SYSTEM
+                  : scope > __NV_THREAD_SCOPE_CLUSTER ? CPU_SCOPE_DEVICE
+                                                      : CPU_SCOPE_BLOCK);
 }
 
 /* For functions with the name __nv_atomic_load and its like: a default scope follows the order. */

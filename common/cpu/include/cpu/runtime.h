@@ -231,7 +231,7 @@ cudaError_t cpu_copy_symbol(const struct cpu_symbol_copy *copy, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream, int waits);
 
 /* Of atomics and fences: who may be at the other side. The system counts as the device. */
-enum cpu_scope { CPU_SCOPE_DEVICE, CPU_SCOPE_BLOCK };
+enum cpu_scope { CPU_SCOPE_DEVICE, CPU_SCOPE_BLOCK, CPU_SCOPE_SYSTEM };
 
 /* An array of a thread, from its declaration to the end of its scope. Its address is an integer so
  * that clang sees that others may use it: compiler/clang/order.awk. */

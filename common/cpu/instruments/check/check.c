@@ -11,6 +11,14 @@
 #include <stdlib.h>
 
 struct look looks[MAX_THREADS];
+/* The last write by another thread that each thread has found by a strong read, of a flag perhaps:
+ * its shadow cell, and when it was found. */
+struct flag {
+    shadow_entry write;
+    int64_t at;
+    uint32_t when;
+};
+static struct flag found[MAX_THREADS];
 static int read_unwritten;   /* the launch has read what nothing had written */
 static int copy_comes_later; /* the store being checked is one of cp.async */
 static int plain_store;      /* the access being checked is a store that is made right afterwards */
@@ -66,6 +74,7 @@ struct trace {
     struct shadow_cell *cells; /* of its shared memory */
     size_t shared;
     struct look looks[MAX_THREADS];
+    struct flag found[MAX_THREADS];
     struct order_kept *order;
     struct clocks *clocks;
     struct named *named;
@@ -100,6 +109,7 @@ static void set_aside(struct worker *w)
     t->cells = need_memory(malloc(t->shared / 4 * sizeof *t->cells + 1), "what check knows");
     memcpy(t->cells, shadow + ARENA_AT / 4, t->shared / 4 * sizeof *t->cells);
     memcpy(t->looks, looks, sizeof looks);
+    memcpy(t->found, found, sizeof found);
     stores_made();
     t->loads = loads_take();
     t->order = order_take();
@@ -117,6 +127,7 @@ static void goes_on(struct worker *w)
     memcpy(written + ARENA_AT / 8, t->written, shared_bits(w));
     memset(shadow + ARENA_AT / 4, 0, shared_bytes(w) / 4 * sizeof *shadow);
     memcpy(looks, t->looks, sizeof looks);
+    memcpy(found, t->found, sizeof found);
     loads_give(t->loads);
     clocks_block(w);
     if (order_give(t->order)) {
@@ -191,6 +202,7 @@ void trace_launch_end(struct launch *l)
     if (events_wanted)
         events_block_ends();
     second_ends(l);
+    release_launch_ends();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -395,6 +407,27 @@ static const char *why_strong(struct access a, shadow_entry e, int *later, int *
     return "and volatile orders nothing";
 }
 
+/* A race where the thread has found a flag that the other's block has set since: which fence it
+ * lacks. NULL: there is no such flag; or, within a block, no fence, so that a barrier may be what
+ * is missing. */
+static const char *why_no_order(struct access a, shadow_entry e)
+{
+    const struct flag *f = &found[a.thread];
+    if (a.is_atomic || (is_own(e) && !order.synced) || f->when < order.block_start ||
+        when_of(f->write) < when_of(e) || order_block_of(f->write) != order_block_of(e) ||
+        strong_of(f->at, f->write) & STRONG_OF_BLOCK)
+        return NULL;
+    if (order_observed(e, a.thread))
+        return is_own(e)
+                   ? "and the flag between them orders nothing: no fence comes behind its load"
+                   : "and the flag between them orders nothing: no __threadfence comes "
+                     "behind its load";
+    return is_own(e) ? "and the flag between them orders nothing: no fence in front of its store "
+                       "covers the first access"
+                     : "and the flag between them orders nothing: no __threadfence in front of its "
+                       "store covers the first access";
+}
+
 static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,
                                                         enum kind was)
 {
@@ -433,6 +466,7 @@ static __attribute__((cold, noinline)) void report_race(struct access a, shadow_
         *load = race;
         loads_noted = 1;
     } else {
+        race.why = why ? why : why_no_order(a, e);
         report_deferred(&race, a.is_shared ? SHARED_RACE : GLOBAL_RACE);
     }
 }
@@ -577,12 +611,27 @@ static __attribute__((noinline)) void note_read(struct shadow_cell *c, shadow_en
         c->read[1] = mine;
 }
 
+/* A strong access, where the last write was `before`. Two strong accesses need no order, but both
+ * need one with an earlier write that is not strong, as where the counter of a barrier is reset and
+ * its thread arrives again. */
+static __attribute__((noinline)) void hidden_race(struct access a, shadow_entry before)
+{
+    const shadow_entry hidden = strong_hides && is_atomic(before) ? strong_hidden(a.at) : 0;
+    if (hidden && conflicts(a, hidden))
+        report_race(a, hidden, WRITE);
+    if (a.kind != READ && !is_atomic(before) && when_of(before) >= a.start &&
+        !(a.is_shared && is_own(before) && when_of(before) < order.barrier_end))
+        strong_hide(a.at, before);
+}
+
 /* reported: a fault of reading here is reported already, and a race would say the same. */
 static inline __attribute__((always_inline)) void race(struct access a, int reported)
 {
     struct shadow_cell *c = &shadow[a.at / 4];
     if (!(reported && a.kind == READ) && conflicts(a, c->write))
         report_race(a, c->write, is_atomic(c->write) ? ATOMIC : WRITE);
+    if (a.is_atomic)
+        hidden_race(a, c->write);
     if (a.kind != READ) {
         for (int i = 0; i < 2; i++)
             if (!reported && conflicts(a, c->read[i]))
@@ -705,7 +754,13 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         strong_poll(at);
     if (a.kind == READ || a.kind == ATOMIC)
         looks[a.thread] = (struct look){p, entry_of(a.thread, a.code, 0), bytes};
+    if (order.synced && a.kind != READ && !a.is_atomic && o && !o->device)
+        order_tells_host(a.thread, (uintptr_t)at, 0, 0);
     a.start = a.is_shared ? order.block_start : order.grid_start;
+    const shadow_entry last = shadow[at / 4].write;
+    if (a.is_atomic && a.kind != WRITE && is_atomic(last) && when_of(last) >= a.start &&
+        !(is_own(last) && thread_of(last) == a.thread) && !(a.what & STRONG_OF_BLOCK))
+        found[a.thread] = (struct flag){last, at, order.now};
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;
     for (unsigned i = 0; i < bytes; i += 4, whose += step) {

@@ -134,6 +134,10 @@ static void put_look(const struct worker *w, char *text, size_t size, const stru
             places[2].file, places[2].line, o->bytes);
     if (when_of(last) < (shared ? order.block_start : order.launch_start)) {
         PUT(", which nothing in this %s has written", shared ? "block" : "launch");
+        if (!shared && o && !o->device)
+            PUT("; the host reaches this memory, and a store of the host after the launch may end "
+                "the wait on a GPU: no fault then, but the CPU backend cannot run it, as a launch "
+                "returns here when its kernel has ended");
         return;
     }
     const unsigned t = (unsigned)thread_of(last);
@@ -449,6 +453,11 @@ static void note_failed_call(cudaError_t error, int work)
         finding_add(work ? FAILED_WORK : FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
     }
     pthread_mutex_unlock(&lock);
+}
+
+const char *trace_kernel_name(const struct cpu_kernel *kernel)
+{
+    return symbols_kernel(kernel->name, kernel->function);
 }
 
 /* Once for each place: programs launch in loops. */

@@ -116,7 +116,9 @@ ATOMICS(64, uint64_t)
 static int scoped(int order, int scope)
 {
     enum { DEVICE = 3 }; /* __NV_THREAD_SCOPE_DEVICE */
-    return ordering(order) | (scope < DEVICE ? TRACE_BLOCK_SCOPE : 0);
+    return ordering(order) | (scope < DEVICE    ? TRACE_BLOCK_SCOPE
+                              : scope == DEVICE ? TRACE_DEVICE_SCOPE
+                                                : 0);
 }
 
 uint64_t cpu_trace_ordered_load(const volatile void *p, unsigned bytes, int order, int scope)

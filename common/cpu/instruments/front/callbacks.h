@@ -36,14 +36,21 @@ static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes);
 /* True while data that move at once are reported in several calls of seen(). */
 static int in_pieces;
 
-/* Reports an object of any size, in the pieces that a GPU would move: up to 16 bytes, as far as
- * address and size are aligned. */
-static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
+/* The pieces in which a GPU would move an object of any size: up to 16 bytes, as far as address and
+ * size are aligned. */
+static unsigned piece_of(uintptr_t p, size_t bytes)
 {
-    struct worker *w = cpu_worker;
     unsigned n = 16;
     while (n > 1 && (p % n || bytes % n))
         n /= 2;
+    return n;
+}
+
+/* Reports an object in its pieces. */
+static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
+{
+    struct worker *w = cpu_worker;
+    const unsigned n = piece_of(p, bytes);
     if (CPU_TRACE == 2)
         in_pieces = 1;
     for (size_t done = 0; w && w->running && done < bytes; done += n)
@@ -150,7 +157,18 @@ void *cpu_trace_memmove(void *to, const void *from, size_t bytes)
 }
 void *cpu_trace_memset(void *to, int value, size_t bytes)
 {
-    pieces((uintptr_t)to, bytes, 1, HERE);
-    return memset(to, value, bytes);
+    struct worker *w = cpu_worker;
+    if (!w || !w->running) {
+        seen_of_host((uintptr_t)to, bytes, 1, __builtin_return_address(0));
+        return memset(to, value, bytes);
+    }
+    /* Each piece is made right after its report, as a store is: a race may be one of equal
+     * values. */
+    const size_t n = piece_of((uintptr_t)to, bytes);
+    for (size_t done = 0; done < bytes; done += n) {
+        seen(w, (uintptr_t)to + done, (unsigned)n, 1, HERE);
+        memset((char *)to + done, value, n);
+    }
+    return to;
 }
 #pragma GCC visibility pop

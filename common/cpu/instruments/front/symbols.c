@@ -231,6 +231,89 @@ const struct symbol *symbols_variable(uintptr_t p)
     return NULL;
 }
 
+/* "void a::(anonymous namespace)::k<int, 4>(int *)" becomes "a::k<int,4>", in place. */
+static void shorten_function(char *name)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    char *at;
+    while ((at = strstr(name, nameless)))
+        memmove(at, at + sizeof nameless - 1, strlen(at + sizeof nameless - 1) + 1);
+    int depth = 0;
+    for (char *last = name + strlen(name); last > name; last--) { /* the parameters */
+        depth += (last[-1] == ')') - (last[-1] == '(');
+        if (last[-1] == '(' && depth == 0) {
+            last[-1] = '\0';
+            break;
+        }
+    }
+    if (strncmp(name, "void ", 5) == 0) /* with a template */
+        memmove(name, name + 5, strlen(name + 5) + 1);
+    while ((at = strstr(name, ", ")))
+        memmove(at + 1, at + 2, strlen(at + 2) + 1);
+}
+
+/* The last word in front of template arguments: of "a::k<int>" that is k. */
+static const char *last_word(const char *name, size_t *length)
+{
+    const char *end = name + strcspn(name, "<"), *start = end;
+    while (start > name && start[-1] != ':')
+        start--;
+    *length = (size_t)(end - start);
+    return start;
+}
+
+static int same_last_word(const char *a, const char *b)
+{
+    size_t m, n;
+    const char *p = last_word(a, &m), *q = last_word(b, &n);
+    return m == n && memcmp(p, q, n) == 0;
+}
+
+/* All functions, as one run of nm tells them. */
+static struct function {
+    uintptr_t p;
+    char *name;
+} * functions;
+static int n_functions = -1; /* negative: not looked for yet */
+
+static void look_for_functions(void)
+{
+    char command[4200], line[4200], type;
+    const char *path = program_path();
+    n_functions = 0;
+    snprintf(command, sizeof command, "nm -C --defined-only '%s' 2>/dev/null", path ? path : "");
+    FILE *answer = path ? popen(command, "r") : NULL;
+    while (answer && fgets(line, sizeof line, answer)) {
+        unsigned long long p;
+        int at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (sscanf(line, "%llx %c %n", &p, &type, &at) != 2 || !at || !strchr("tTwW", type))
+            continue;
+        shorten_function(line + at);
+        functions = need_memory(realloc(functions, (size_t)(n_functions + 1) * sizeof *functions),
+                                "the names of kernels");
+        functions[n_functions].p = (uintptr_t)__executable_start + p;
+        functions[n_functions++].name = need_memory(strdup(line + at), "a name");
+    }
+    if (answer)
+        pclose(answer);
+}
+
+const char *symbols_kernel(const char *text, const void *function)
+{
+    const char *found = NULL;
+    if (function && n_functions < 0)
+        look_for_functions();
+    for (int i = 0; i < n_functions && function; i++) {
+        if (functions[i].p != (uintptr_t)function)
+            continue;
+        if (same_last_word(text, functions[i].name))
+            return text;
+        found = functions[i].name;
+    }
+    return found ? found : text;
+}
+
 void symbols_find(const uint32_t *codes, int n, struct place *places)
 {
     const char *program = program_path();

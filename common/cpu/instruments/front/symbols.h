@@ -31,6 +31,11 @@ struct symbol {
  * of nm (binutils) finds all variables. */
 const struct symbol *symbols_variable(uintptr_t p);
 
+/* The name of the kernel with that address, where a launch calls it `text`: that text, if its last
+ * word is the kernel's name, and else the name that nm has: of a pointer `p`, or of
+ * cudaLaunchKernel, the text says nothing. */
+const char *symbols_kernel(const char *text, const void *function);
+
 struct place {
     char *file; /* "?" if unknown */
     int line;

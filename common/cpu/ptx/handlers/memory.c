@@ -52,6 +52,7 @@ static void tell_order(struct worker *w, const ptx_insn *i)
 {
     const int both = ptx_has(i, PTX_M_acq_rel);
     const int order = (is_of_block(i) ? TRACE_BLOCK_SCOPE : 0) |
+                      (ptx_has(i, PTX_M_gpu) ? TRACE_DEVICE_SCOPE : 0) |
                       (both || ptx_has(i, PTX_M_acquire) ? TRACE_ACQUIRE : 0) |
                       (both || ptx_has(i, PTX_M_release) ? TRACE_RELEASE : 0) |
                       (ptx_has(i, PTX_M_volatile) ? TRACE_VOLATILE : 0) | parts_of(i) << 8;
@@ -223,7 +224,9 @@ void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!ptx_has(i, PTX_M_proxy))
-        TRACE_CHECK(fence(w, is_of_block(i) ? CPU_SCOPE_BLOCK : CPU_SCOPE_DEVICE));
+        TRACE_CHECK(fence(w, is_of_block(i)          ? CPU_SCOPE_BLOCK
+                             : ptx_has(i, PTX_M_sys) ? CPU_SCOPE_SYSTEM
+                                                     : CPU_SCOPE_DEVICE));
 }
 
 /* fence.proxy.async: for global and shared memory, unless it names one. */

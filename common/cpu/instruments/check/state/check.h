@@ -333,7 +333,16 @@ const void *order_poll(int thread, uintptr_t at, const void *p, unsigned bytes, 
 /* The thread has read the place since e, strongly, and has then made a fence. */
 int order_has_read(int thread, uintptr_t at, shadow_entry e);
 void order_overwritten(uintptr_t at); /* by a write that is not strong */
+/* A thread is about to write, or has written, memory that the host reaches; adds: by an atomic. */
+void order_tells_host(int thread, uintptr_t at, int adds, int flags);
+/* The host has read what e wrote there, in a way that tells it what came before. 0: what that was
+ * is not known (any more), as a launch runs or another one has begun. */
+int order_host_reads(uintptr_t at, shadow_entry e);
+/* Of the launch that has made e: whether the host has read so; whether it knows e by that. */
+int order_host_has_read(shadow_entry e);
+int order_host_knows(shadow_entry e);
 void release_launch(void);
+void release_launch_ends(void);
 void release_block(void); /* the block that ran has ended */
 struct releases *release_take(void);
 void release_give(struct releases *given);
@@ -353,6 +362,11 @@ void strong_note(int64_t at, shadow_entry e, int what);
 /* A thread has found the same value there twice in a row: it is a flag. */
 void strong_poll(int64_t at);
 int strong_polled(int64_t at);
+/* A strong write takes the place of a write that is not strong: others need an order with that one
+ * all the same. strong_hides: there was one in this launch. */
+extern int strong_hides;
+void strong_hide(int64_t at, shadow_entry weak);
+shadow_entry strong_hidden(int64_t at); /* 0: none */
 void strong_launch(void);
 
 /* --- unwritten.c: copies of memory that nobody has written ------------------------------------ */
@@ -386,7 +400,7 @@ uint32_t streams_beside_the_host(void);
 uint64_t stream_learned(int stream); /* how often somebody has learned what it has done */
 /* The host has read what e wrote, in a way that tells it what came before; it knows all that the
  * current stream does. */
-void streams_host_learns(shadow_entry e);
+void streams_host_learns(shadow_entry e, uintptr_t at);
 void streams_host_knows_current(void);
 
 extern int child_windows; /* kernels above the one that runs */

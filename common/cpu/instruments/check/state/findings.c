@@ -13,7 +13,8 @@
 
 struct finding {
     enum rule rule;
-    char *kernel;
+    char *kernel; /* as the launch calls it */
+    const void *function;
     uint3 grid, shape;
     struct side side[2]; /* the second of an uninitialised read: who has written there since */
     int sides, written_later;
@@ -84,6 +85,7 @@ static int add(enum rule rule, const struct cpu_kernel *kernel, const struct sid
     memcpy(f->side, sides, (size_t)n * sizeof *sides);
     if (kernel) {
         f->kernel = kept(strdup(kernel->name));
+        f->function = kernel->function;
         f->grid = kernel->grid;
         f->shape = kernel->block;
     }
@@ -237,7 +239,7 @@ static void put_work(FILE *out, const struct finding *f, const struct place *pla
             f->rule == STREAM_RACE ? " in another stream" : "");
     if (of_launch(f, 0)) {
         put_side(out, f, 0, &place[0], 1);
-        fprintf(out, " in kernel %s", f->kernel);
+        fprintf(out, " in kernel %s", symbols_kernel(f->kernel, f->function));
     } else {
         put_access(out, f, 0, &place[0]);
         fputs(kinds[now].by, out);
@@ -247,6 +249,8 @@ static void put_work(FILE *out, const struct finding *f, const struct place *pla
     if (f->rule == STREAM_RACE)
         fprintf(out, ", and this %s does not wait for that %s", kinds[now].work,
                 strcmp(kinds[now].work, kinds[was].work) == 0 ? "one" : kinds[was].work);
+    else if (f->why)
+        fprintf(out, ", %s", f->why);
     else
         fprintf(out, ", and the host has not waited for that %s", kinds[was].work);
     if (was == COPY_STAGED || was == SETS_STAGED)
@@ -317,7 +321,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             put_calls(out, "; ", &place[0], "");
         fputs("; in", out);
         finding_put_index(out, " block", f->side[0].block, f->grid);
-        fprintf(out, " of kernel %s", f->kernel);
+        fprintf(out, " of kernel %s", symbols_kernel(f->kernel, f->function));
     } else {
         const char *other = rules[f->rule].other, *end = f->why ? f->why : rules[f->rule].end;
         if (f->sides == 2 && (f->side[0].kind == COPY_APART || f->side[1].kind == COPY_APART))
@@ -338,7 +342,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         }
         if (!blocks)
             finding_put_index(out, " of block", f->side[0].block, f->grid);
-        fprintf(out, " in kernel %s: ", f->kernel);
+        fprintf(out, " in kernel %s: ", symbols_kernel(f->kernel, f->function));
         if (f->sides == 1 && rules[f->rule].alone) {
             fputs(rules[f->rule].alone, out);
             return;

@@ -98,12 +98,13 @@ static int64_t cell_of(uintptr_t p)
 
 /* --- Races ------------------------------------------------------------------------------------ */
 
-static void add_finding(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes)
+static void add_finding(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes,
+                        const char *why)
 {
     const struct side sides[2] = {now, was};
     const unsigned n = bytes > UINT32_MAX ? UINT32_MAX : (unsigned)bytes;
     const struct object *o = object_of(p), registered = registered_at(p);
-    finding_add(rule, NULL, sides, 2, n, o ? o : &registered, p, NULL);
+    finding_why(finding_add(rule, NULL, sides, 2, n, o ? o : &registered, p, NULL), why);
 }
 
 /* A read by the host of what a kernel changes by atomics. It is no race if the host's next access
@@ -112,12 +113,14 @@ static struct {
     struct side now, was;
     uintptr_t p; /* 0: none */
     size_t bytes;
+    const char *why;
 } host_read;
 
 static void report_host_read(void)
 {
     if (host_read.p)
-        add_finding(HOST_RACE, host_read.now, host_read.was, host_read.p, host_read.bytes);
+        add_finding(HOST_RACE, host_read.now, host_read.was, host_read.p, host_read.bytes,
+                    host_read.why);
     host_read.p = 0;
 }
 
@@ -129,17 +132,19 @@ void ranges_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void report(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes)
+static void report(enum rule rule, struct side now, struct side was, uintptr_t p, size_t bytes,
+                   const char *why)
 {
     report_host_read();
     if (now.kind != HOST_READS || was.kind != ATOMIC) {
-        add_finding(rule, now, was, p, bytes);
+        add_finding(rule, now, was, p, bytes, why);
         return;
     }
     host_read.now = now;
     host_read.was = was;
     host_read.p = p;
     host_read.bytes = bytes;
+    host_read.why = why;
 }
 
 /* The accesses that are looked for: those that `unordered` finds, none of them before `oldest`. */
@@ -222,7 +227,10 @@ static int compare_cells(uintptr_t p, size_t bytes, struct side now, enum rule r
             last += 4;
         const int64_t first = at > from ? at : from;
         report(rule, now, (struct side){was, code_in(e), thread_of(e), 0},
-               p + (uintptr_t)(first - from), (size_t)((last < end ? last : end) - first));
+               p + (uintptr_t)(first - from), (size_t)((last < end ? last : end) - first),
+               rule == HOST_RACE && order_host_has_read(e)
+                   ? "and no __threadfence_system lies between it and a flag that the host has read"
+                   : NULL);
         return 1;
     }
     return 0;
@@ -249,7 +257,7 @@ static void compare_ranges(const struct trace_rows *rows, struct side now, enum 
             continue;
         const size_t bytes = meeting(rows, &r->rows, &at);
         if (bytes) {
-            report(rule, now, (struct side){r->work.kind, r->work.code, 0, 0}, at, bytes);
+            report(rule, now, (struct side){r->work.kind, r->work.code, 0, 0}, at, bytes, NULL);
             return;
         }
     }
@@ -405,7 +413,7 @@ void ranges_host_strong(uintptr_t p, int reads)
     if (host_read.p == p)
         host_read.p = 0;
     if (shadow && reads && at >= 0 && !in_host_function)
-        streams_host_learns(shadow[at / 4].write);
+        streams_host_learns(shadow[at / 4].write, (uintptr_t)at);
 }
 
 void trace_host_frees(const void *p, size_t bytes, const void *from)

@@ -12,10 +12,15 @@
  * are a chain, to which atomics add and which any other write ends. An acquire notes the last node
  * that it has found. Whether a thread knows of an access is asked only where another block's access
  * meets it: some node has to cover the access, and the thread to know an acquire of it, of its own
- * block or through others. */
+ * block or through others.
+ *
+ * Writes to memory of the host note what fences of the system's scope cover (struct told). A host
+ * that has read such a place, by an atomic or a volatile access, knows that. */
 #include "instruments/check/state/check.h"
 
-enum { ANY, DEVICE, SCOPES }; /* ANY: of any scope, which is enough within a block */
+#include <pthread.h>
+
+enum { ANY, DEVICE, SYSTEM, SCOPES }; /* ANY: of any scope, which is enough within a block */
 
 /* The reach of a thread's fence: what it did itself before `when`; all of the block before
  * `barrier`; the lanes of its warp before `warp`; and known[], if there is one. when is 0: no
@@ -38,6 +43,8 @@ struct fences {
     unsigned n_seen, n_behind;
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
     int n_found;
+    int told; /* what a write told the host last, and when; 0: nothing */
+    uint32_t told_at;
 };
 /* Releases of the block's own threads at a place. */
 struct held {
@@ -67,6 +74,7 @@ static struct node {
     struct fence covers;
     int record, thread, chain, index, before, of_record; /* before, of_record: -1: no more */
     int captured;                                        /* some thread has found it */
+    int host;                                            /* the host knows what it covers */
     unsigned mark;
 } * nodes;
 static int n_nodes;
@@ -75,9 +83,10 @@ static struct acquire {
     uint32_t when;
 } * acquires;
 static int n_acquires;
-/* Each block that has released or acquired: its last node and its last acquire. */
+/* Each block that has released or acquired: its last node, its last acquire, and what it has told
+ * the host last. */
 static struct record {
-    int node, acquire;
+    int node, acquire, told;
 } * records;
 static int n_records;
 /* Of blocks: they are kept until the launch ends. */
@@ -87,10 +96,11 @@ static struct chain {
     int acquire, length;
 } * chains;
 static int n_chains;
-/* Places in global memory: their chains and the chains' last nodes, -1 while there is none. */
+/* Places in global memory: their chains and the chains' last nodes, -1 while there is none; and
+ * what the host learns if it reads the place. */
 static struct spot {
     uintptr_t at;
-    int chain, node;
+    int chain, node, told;
 } * spots;
 static int n_spots, used_spots;
 
@@ -124,7 +134,7 @@ static struct spot *spot_at(uintptr_t at, int make)
     if (!spots[i].at && !make)
         return NULL;
     if (!spots[i].at) {
-        spots[i] = (struct spot){at, -1, -1};
+        spots[i] = (struct spot){at, -1, -1, -1};
         used_spots++;
     }
     return &spots[i];
@@ -216,11 +226,38 @@ void release_block(void)
     mine = NULL;
 }
 
+/* What writes to memory of the host tell it: what fences of the system's scope cover, and all that
+ * came before a barrier of the grid, at the time `grid`. Where an atomic adds to what was told at
+ * the place, that is `before`. */
+static struct told {
+    struct fence covers;
+    int record, thread, before, of_record;
+    uint32_t grid;
+    int known; /* the host has read there */
+} * told;
+enum { MOST_TOLD = 1 << 18 };  /* from then on time alone tells */
+static int n_told, host_reads; /* host_reads: how often it has learned something */
+/* When the launch made its last fence of the system's scope, and its last one before the grid's
+ * last barrier; 0: none. */
+static uint32_t system_fence, system_before;
+static uint32_t host_grid; /* the latest time `grid` of what the host knows */
+/* A launch runs, or another one than that which all this is of. Launches are in one OS thread, and
+ * the host may read in others. */
+static int running = 1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 void release_launch(void)
 {
+    pthread_mutex_lock(&lock);
+    running = 1;
+    pthread_mutex_unlock(&lock);
     rounds = order.rounds;
     for (int i = 0; i < n_nodes; i++)
         drop(&nodes[i].covers);
+    for (int i = 0; i < n_told; i++)
+        drop(&told[i].covers);
+    n_told = host_reads = 0;
+    system_fence = system_before = host_grid = 0;
     for (int i = 0; i < n_vectors; i++)
         free(vectors[i]);
     n_vectors = 0;
@@ -230,6 +267,13 @@ void release_launch(void)
     used_spots = 0;
     order.synced = 0;
     order.record = -1;
+}
+
+void release_launch_ends(void)
+{
+    pthread_mutex_lock(&lock);
+    running = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 /* Time has begun anew, and no release is known any more. */
@@ -340,7 +384,7 @@ static int record_of_block(void)
 {
     if (order.record < 0) {
         records = grown(records, n_records, sizeof *records);
-        records[n_records] = (struct record){-1, -1};
+        records[n_records] = (struct record){-1, -1, -1};
         order_recorded(order.record = n_records++);
     }
     return order.record;
@@ -543,7 +587,15 @@ int order_strong(int thread, uintptr_t at, enum kind kind, int flags)
     }
     if (kind != WRITE)
         found(thread, at, chain_of(at), 1, flags);
-    return kind != READ && release(thread, at, kind == ATOMIC, flags);
+    if (kind == READ)
+        return 0;
+    const int released = release(thread, at, kind == ATOMIC, flags);
+    if (at < ARENA_AT && (system_fence || flags & TRACE_RELEASE)) {
+        const struct object *o = object_of(address_of((int64_t)at));
+        if (o && !o->device)
+            order_tells_host(thread, at, kind == ATOMIC, flags);
+    }
+    return released;
 }
 
 /* Of variables that blocks may wait for, changed by a release: what the last change found. */
@@ -606,9 +658,9 @@ void order_fence(int thread, enum cpu_scope scope)
         clock_acquire(thread, f->pending);
         clock_drop(&f->pending);
     }
-    for (int i = 0; i < f->n_found && scope == CPU_SCOPE_DEVICE; i++)
+    for (int i = 0; i < f->n_found && scope != CPU_SCOPE_BLOCK; i++)
         take_in(thread, f->found[i]);
-    if (scope == CPU_SCOPE_DEVICE) {
+    if (scope != CPU_SCOPE_BLOCK) {
         free(f->found);
         f->found = NULL;
         f->n_found = 0;
@@ -621,7 +673,12 @@ void order_fence(int thread, enum cpu_scope scope)
         f->behind[f->n_behind++ % SEEN] = f->seen[i % SEEN];
     f->n_seen = 0;
     mine->fencers = mine->fencers == -2 || mine->fencers == thread ? thread : -1;
-    for (int i = 0; i < (scope == CPU_SCOPE_DEVICE ? SCOPES : 1); i++) {
+    const int widest = scope == CPU_SCOPE_BLOCK ? ANY : scope == CPU_SCOPE_DEVICE ? DEVICE : SYSTEM;
+    if (widest == SYSTEM && system_fence < order.grid_start)
+        system_before = system_fence;
+    if (widest == SYSTEM)
+        system_fence = order.now;
+    for (int i = 0; i <= widest; i++) {
         if (f->last[i].when && f->last[i].when < order.barrier_end) {
             free(f->before[i].known);
             f->before[i] = f->last[i];
@@ -631,6 +688,104 @@ void order_fence(int thread, enum cpu_scope scope)
         f->last[i] = fence_now(thread);
     }
     order_tick();
+}
+
+/* --- The host --------------------------------------------------------------------------------- */
+
+void order_tells_host(int thread, uintptr_t place, int adds, int flags)
+{
+    const uintptr_t at = place & -(uintptr_t)4;
+    const int now = flags & TRACE_RELEASE && !(flags & (TRACE_BLOCK_SCOPE | TRACE_DEVICE_SCOPE));
+    if (rounds != order.rounds)
+        begin_anew();
+    struct spot *p = spot_at(at, 0);
+    const int before = p && adds ? p->told : -1;
+    if (p)
+        p->told = before;
+    if ((!now && !system_fence) || n_told == MOST_TOLD)
+        return;
+    struct fences *own = &of_block()->of[thread];
+    if (before < 0 && !now && own->told && own->told_at == order.now) {
+        spot_at(at, 1)->told = own->told - 1; /* of another place, and nothing else */
+        return;
+    }
+    const struct fence f = released(thread, SYSTEM, now);
+    const uint32_t before_grid = system_fence < order.grid_start ? system_fence : system_before;
+    const uint32_t grid = f.when || f.known ? order.grid_start : before_grid;
+    if (!grid)
+        return;
+    const int record = record_of_block();
+    told = grown(told, n_told, sizeof *told);
+    told[n_told] = (struct told){.covers = f,
+                                 .record = record,
+                                 .thread = thread,
+                                 .before = before,
+                                 .of_record = records[record].told,
+                                 .grid = grid};
+    records[record].told = spot_at(at, 1)->told = n_told++;
+    own->told = before < 0 ? n_told : 0;
+    own->told_at = order.now;
+}
+
+/* The host knows all that the fence covers, of that block and, by what it has acquired, of
+ * others. */
+static void host_learns(const struct fence *covering, int thread, int record)
+{
+    int *stack = need_memory(malloc((size_t)(n_nodes + 1) * sizeof *stack), "what check knows");
+    for (int depth = 0;;) {
+        for (int i = records[record].acquire; i >= 0; i = acquires[i].of_record)
+            if (covers(covering, thread, acquires[i].thread, acquires[i].when))
+                for (int k = acquires[i].node; k >= 0 && !nodes[k].host; k = nodes[k].before) {
+                    nodes[k].host = 1;
+                    stack[depth++] = k;
+                }
+        if (!depth)
+            break;
+        const struct node *n = &nodes[stack[--depth]];
+        covering = &n->covers;
+        thread = n->thread;
+        record = n->record;
+    }
+    free(stack);
+}
+
+int order_host_reads(uintptr_t place, shadow_entry e)
+{
+    pthread_mutex_lock(&lock);
+    const int can = !running && rounds == order.rounds && when_of(e) >= order.launch_start &&
+                    n_told < MOST_TOLD;
+    const struct spot *p = can ? spot_at(place & -(uintptr_t)4, 0) : NULL;
+    for (int i = p ? p->told : -1; i >= 0 && !told[i].known; i = told[i].before) {
+        told[i].known = 1;
+        host_grid = told[i].grid > host_grid ? told[i].grid : host_grid;
+        host_learns(&told[i].covers, told[i].thread, told[i].record);
+    }
+    host_reads += can;
+    pthread_mutex_unlock(&lock);
+    return can;
+}
+
+int order_host_has_read(shadow_entry e)
+{
+    return host_reads && !running && when_of(e) >= order.launch_start;
+}
+
+int order_host_knows(shadow_entry e)
+{
+    if (!order_host_has_read(e))
+        return 0;
+    pthread_mutex_lock(&lock);
+    int knows_it = running || when_of(e) < host_grid;
+    const int record = running ? -1 : order_record_of(e);
+    for (int i = record < 0 ? -1 : records[record].told; i >= 0 && !knows_it; i = told[i].of_record)
+        knows_it =
+            told[i].known && covers(&told[i].covers, told[i].thread, thread_of(e), when_of(e));
+    for (int i = record < 0 ? -1 : records[record].node; i >= 0 && !knows_it;
+         i = nodes[i].of_record)
+        knows_it =
+            nodes[i].host && covers(&nodes[i].covers, nodes[i].thread, thread_of(e), when_of(e));
+    pthread_mutex_unlock(&lock);
+    return knows_it;
 }
 
 /* --- Questions -------------------------------------------------------------------------------- */

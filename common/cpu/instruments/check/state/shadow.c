@@ -372,10 +372,11 @@ const struct object *shared_at(uintptr_t p)
  * the cell. */
 static struct cell {
     int64_t at; /* 0: none */
-    shadow_entry entry[3];
+    shadow_entry entry[3], weak;
     uint8_t what[3], polled;
 } * cells;
 static unsigned n_cells, used;
+int strong_hides;
 
 static struct cell *cell_at(int64_t at, int make)
 {
@@ -408,6 +409,22 @@ void strong_launch(void)
     if (used)
         memset(cells, 0, n_cells * sizeof *cells);
     used = 0;
+    strong_hides = 0;
+}
+
+void strong_hide(int64_t at, shadow_entry weak)
+{
+    enum { MOST = 1 << 20 };
+    if (used >= MOST)
+        return;
+    cell_at(at, 1)->weak = weak;
+    strong_hides = 1;
+}
+
+shadow_entry strong_hidden(int64_t at)
+{
+    const struct cell *cell = cell_at(at, 0);
+    return cell ? cell->weak : 0;
 }
 
 /* The access is in the shadow memory already. */

@@ -18,6 +18,12 @@ static struct start {
     int stream;
 } * starts; /* of launches */
 static int n_starts;
+/* What the host knows of a launch by flags is forgotten when the next one begins: from then on it
+ * is taken to know what came before the last flag. */
+static struct {
+    int stream;
+    uint32_t when; /* 0: none */
+} last_flag;
 int launch_beside, streams_ages, streams_beside_host;
 static int several; /* streams have work */
 /* Of the launches by kernels that lead to this one: what the launching grid did from the one time
@@ -50,6 +56,7 @@ static void look_at_clock(void)
         memset(known, 0, sizeof known);
         memset(host, 0, sizeof host);
         memset(latest, 0, sizeof latest);
+        last_flag.when = 0;
         n_starts = 0;
         streams_ages++;
         for (int i = 0; i < child_windows; i++)
@@ -150,7 +157,12 @@ static const struct start *start_of(shadow_entry e)
     return &starts[low];
 }
 
-void streams_host_learns(shadow_entry e)
+static void host_learns(int stream, uint32_t when)
+{
+    host[stream] = host[stream] > when ? host[stream] : when;
+}
+
+void streams_host_learns(shadow_entry e, uintptr_t at)
 {
     const struct start *s = start_of(e);
     if (!s)
@@ -158,7 +170,15 @@ void streams_host_learns(shadow_entry e)
     merge(host, known[s->stream]);
     learned[s->stream]++;
     latest[s->stream] = order.now; /* the work has gone on after what the host has learned of */
-    host[s->stream] = host[s->stream] > when_of(e) ? host[s->stream] : when_of(e);
+    if (!order_host_reads(at, e)) {
+        host_learns(s->stream, when_of(e));
+        return;
+    }
+    host_learns(s->stream, s->when);
+    if (when_of(e) > last_flag.when) {
+        last_flag.stream = s->stream;
+        last_flag.when = when_of(e);
+    }
 }
 
 void streams_host_knows_current(void)
@@ -179,6 +199,9 @@ int streams_work(void)
 
 void streams_launch(void)
 {
+    if (last_flag.when)
+        host_learns(last_flag.stream, last_flag.when);
+    last_flag.when = 0;
     const int stream = streams_work();
     starts = grown(starts, n_starts, sizeof *starts);
     starts[n_starts++] = (struct start){order.now, stream};
@@ -199,7 +222,7 @@ int stream_unordered_with_work(shadow_entry e)
 int stream_unordered_with_host(shadow_entry e)
 {
     const struct start *s = start_of(e);
-    return s && when_of(e) >= host[s->stream];
+    return s && when_of(e) >= host[s->stream] && !order_host_knows(e);
 }
 
 int stream_knows(int stream, uint32_t when)
