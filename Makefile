@@ -105,7 +105,7 @@ READ_BY_SAMPLE := mutation
 READ_BY_TESTS := test test-all
 READ_BY_MINUTES := test test-all
 READ_BY_SHARD := test test-all
-READ_BY_FILE := verify
+READ_BY_FILE := verify check
 READ_BY_FROM := next new-step
 READ_BY_AS := new-step
 READ_BY_ARGS := run count check diff try verify watch hint list rule
@@ -147,6 +147,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
   make rule ARGS="..."     does it pay to fuse? The rule of chapter 24;  make rule: what it takes
   make verify FILE=mine.cu   verify a kernel of your own, as in common/examples/own_kernel.cu
+  make check FILE=mine.cu    and look for races and wrong accesses in it
   make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts

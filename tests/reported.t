@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Small programs after public bug reports, and programs that were judged wrongly once: what cudacc --check says of each,
-# and what each prints. Its first lines say what is right: "// check: EXIT-CODE RULE, RULE", "// prints: LINE",
-# "// says: PART" of a finding's line.
+# Small programs modelled on public bug reports, and programs that were judged wrongly once: what cudacc --check says of
+# each, and what each prints. The first lines of each program say what is right: "// check: EXIT-CODE RULE, RULE", where
+# the code may be "interrupted", and no rule is no finding (warnings do not count); then "// prints: LINE".
 # Reads: tests/reported
 use strict;
 use warnings;

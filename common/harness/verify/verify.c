@@ -49,7 +49,8 @@ void kf_need_bounds(const kf_run *run)
     if (outputs && !checked)
         kf_die(KF_USAGE,
                "case %s: the reference checks no row of an output, and any result would be right: "
-               "need checked[row] = true for each row that it computes",
+               "need checked[row] = true for each row that it computes; a row runs along the last "
+               "axis, so an array of one axis is one row",
                run->c->name);
 }
 

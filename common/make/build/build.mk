@@ -192,12 +192,13 @@ endef
 $(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
 $(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
 $(foreach m,$(HARNESS_MAINS) $(wildcard tests/harness/cheats.cu),$(eval $(call program,$(basename $(notdir $m)),$m)))
-# A reader's own file, which `make verify` runs.
+# A reader's own file, which `make verify` and `make check FILE=` run.
 own_file := $(call asked,FILE)
 own := own-$(basename $(notdir $(own_file)))
-ifneq ($(filter verify,$(MAKECMDGOALS)),)
+own_goal := $(firstword $(filter verify $(if $(own_file),check),$(MAKECMDGOALS)))
+ifneq ($(own_goal),)
 ifneq ($(words $(own_file)) $(words $(wildcard $(own_file))),1 1)
-$(error verify needs a file: write FILE=common/examples/own_kernel.cu$(if $(own_file),; there is no `$(own_file)`))
+$(error $(own_goal) needs a file: write FILE=common/examples/own_kernel.cu$(if $(own_file),; there is no `$(own_file)`))
 endif
 $(eval $(call program,$(own),$(own_file)))
 endif
@@ -316,7 +317,9 @@ checks = $(if $(filter $(CUDA)/%,$1),sh common/make/reader/check.sh $1,$1)
 CHECKS := $(if $(filter $(CUDA),$(PROGRAMS)),$(CUDA),$(CPU)-check)
 $(NUMBERS:%=check-%): check-%: $(CHECKS)/step-%
 	@$(call checks,$<) $(ARGS); $(unless_77)
-check: $(selected:%=check-%)
+check-own: $(CHECKS)/$(own)
+	@$(call checks,$<) $(ARGS)
+check: $(if $(own_file),check-own,$(selected:%=check-%))
 
 # For scripts: builds every step, and prints the folder of the programs.
 programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
