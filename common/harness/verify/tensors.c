@@ -77,8 +77,8 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
     kf_tensor *t = &add(run, name, axes, dtype, KF_OUTPUT, dim)->t;
     t->want = kf_host_array(t->count, sizeof *t->want);
     t->bound = kf_host_array(t->count, sizeof *t->bound);
-    /* Of one axis, with room for a mark per element: all but the first are not read, but a reference
-     * may well set them. */
+    /* Of one axis, with room for a mark per element: all but the first are not read, but a
+     * reference may well set them. */
     t->checked = kf_host_array(t->n_axes == 1 ? t->count : t->rows, sizeof *t->checked);
     return t;
 }
