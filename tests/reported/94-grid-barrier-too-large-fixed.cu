@@ -1,6 +1,7 @@
 // check: 0
 // prints: 1200 no error
-// Correct: 1200 blocks of 128 threads are on a GPU with 132 multiprocessors at once, so each may wait for all.
+// Correct: 1200 blocks of 128 threads are on a GPU with 132 multiprocessors at once, so each may
+// wait for all.
 #include <cstdio>
 __device__ unsigned arrived, sum;
 __global__ void barrier(unsigned blocks)

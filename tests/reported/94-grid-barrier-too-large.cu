@@ -1,7 +1,8 @@
 // check: 1 waits in vain
 // says: 88 of the grid's 2200 blocks cannot begin
-// The blocks wait for each other at a barrier of their own, and a GPU with 132 multiprocessors has no more than 16
-// blocks of 128 threads on each at once: the last of 2200 blocks never begin. It hung without a line.
+// The blocks wait for each other at a barrier of their own, and a GPU with 132 multiprocessors has
+// no more than 16 blocks of 128 threads on each at once: the last of 2200 blocks never begin. It
+// hung without a line.
 #include <cstdio>
 __device__ unsigned arrived, sum;
 __global__ void barrier(unsigned blocks)

@@ -1,5 +1,6 @@
 // check: 1 global race
-// Two blocks set the same word to different values by a memset, of which g++ makes one store. It was not seen.
+// Two blocks set the same word to different values by a memset, of which g++ makes one store. It
+// was not seen.
 #include <cstdio>
 #include <cstring>
 __global__ void mark(int *p)

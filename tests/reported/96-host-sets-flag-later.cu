@@ -1,7 +1,7 @@
 // check: 1 waits in vain
 // says: no fault then, but the CPU backend cannot run it
-// Right on a GPU: the host sets the flag after the launch. The CPU backend cannot run it, as its launch returns when the
-// kernel has ended. The line has to say that.
+// Right on a GPU: the host sets the flag after the launch. The CPU backend cannot run it, as its
+// launch returns when the kernel has ended. The line has to say that.
 #include <cstdio>
 __global__ void wait_for_host(volatile int *flag, int *out)
 {

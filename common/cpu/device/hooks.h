@@ -181,7 +181,7 @@ enum trace_order {
     TRACE_ACQUIRE = 2,
     TRACE_RELEASE = 4,
     TRACE_VOLATILE = 8,
-    TRACE_DEVICE_SCOPE = 16 /* a release that the host is not told of */
+    TRACE_DEVICE_SCOPE = 16 /* a release that does not reach the host */
 };
 void trace_fence(struct worker *w, enum cpu_scope scope);
 void trace_ordering(struct worker *w, int order);

@@ -14,7 +14,7 @@
  * meets it: some node has to cover the access, and the thread to know an acquire of it, of its own
  * block or through others.
  *
- * Writes to memory of the host note what fences of the system's scope cover (struct told). A host
+ * A write to memory of the host has what fences of the system's scope cover as its news. A host
  * that has read such a place, by an atomic or a volatile access, knows that. */
 #include "instruments/check/state/check.h"
 
@@ -43,8 +43,8 @@ struct fences {
     unsigned n_seen, n_behind;
     int *found; /* by relaxed reads since the last fence: the last node of each chain */
     int n_found;
-    int told; /* what a write told the host last, and when; 0: nothing */
-    uint32_t told_at;
+    int news; /* 1 more than the number of the news of its last write, and when; 0: none */
+    uint32_t news_at;
 };
 /* Releases of the block's own threads at a place. */
 struct held {
@@ -83,10 +83,10 @@ static struct acquire {
     uint32_t when;
 } * acquires;
 static int n_acquires;
-/* Each block that has released or acquired: its last node, its last acquire, and what it has told
- * the host last. */
+/* Each block that has released or acquired: its last node, its last acquire, and its last
+ * news for the host. */
 static struct record {
-    int node, acquire, told;
+    int node, acquire, news;
 } * records;
 static int n_records;
 /* Of blocks: they are kept until the launch ends. */
@@ -100,7 +100,7 @@ static int n_chains;
  * what the host learns if it reads the place. */
 static struct spot {
     uintptr_t at;
-    int chain, node, told;
+    int chain, node, news;
 } * spots;
 static int n_spots, used_spots;
 
@@ -226,17 +226,17 @@ void release_block(void)
     mine = NULL;
 }
 
-/* What writes to memory of the host tell it: what fences of the system's scope cover, and all that
- * came before a barrier of the grid, at the time `grid`. Where an atomic adds to what was told at
- * the place, that is `before`. */
-static struct told {
+/* The news that the host gets if it reads a place in memory of its own: what fences of the system's
+ * scope cover there, and all that came before a barrier of the grid, at the time `grid`. An atomic
+ * adds to the news of the place, which are `before`. */
+static struct news {
     struct fence covers;
     int record, thread, before, of_record;
     uint32_t grid;
     int known; /* the host has read there */
-} * told;
-enum { MOST_TOLD = 1 << 18 };  /* from then on time alone tells */
-static int n_told, host_reads; /* host_reads: how often it has learned something */
+} * news;
+enum { MOST_NEWS = 1 << 18 };  /* from then on time alone tells */
+static int n_news, host_reads; /* host_reads: how often it has learned something */
 /* When the launch made its last fence of the system's scope, and its last one before the grid's
  * last barrier; 0: none. */
 static uint32_t system_fence, system_before;
@@ -254,9 +254,9 @@ void release_launch(void)
     rounds = order.rounds;
     for (int i = 0; i < n_nodes; i++)
         drop(&nodes[i].covers);
-    for (int i = 0; i < n_told; i++)
-        drop(&told[i].covers);
-    n_told = host_reads = 0;
+    for (int i = 0; i < n_news; i++)
+        drop(&news[i].covers);
+    n_news = host_reads = 0;
     system_fence = system_before = host_grid = 0;
     for (int i = 0; i < n_vectors; i++)
         free(vectors[i]);
@@ -699,14 +699,14 @@ void order_tells_host(int thread, uintptr_t place, int adds, int flags)
     if (rounds != order.rounds)
         begin_anew();
     struct spot *p = spot_at(at, 0);
-    const int before = p && adds ? p->told : -1;
+    const int before = p && adds ? p->news : -1;
     if (p)
-        p->told = before;
-    if ((!now && !system_fence) || n_told == MOST_TOLD)
+        p->news = before;
+    if ((!now && !system_fence) || n_news == MOST_NEWS)
         return;
     struct fences *own = &of_block()->of[thread];
-    if (before < 0 && !now && own->told && own->told_at == order.now) {
-        spot_at(at, 1)->told = own->told - 1; /* of another place, and nothing else */
+    if (before < 0 && !now && own->news && own->news_at == order.now) {
+        spot_at(at, 1)->news = own->news - 1; /* of another place, and nothing else */
         return;
     }
     const struct fence f = released(thread, SYSTEM, now);
@@ -715,16 +715,16 @@ void order_tells_host(int thread, uintptr_t place, int adds, int flags)
     if (!grid)
         return;
     const int record = record_of_block();
-    told = grown(told, n_told, sizeof *told);
-    told[n_told] = (struct told){.covers = f,
+    news = grown(news, n_news, sizeof *news);
+    news[n_news] = (struct news){.covers = f,
                                  .record = record,
                                  .thread = thread,
                                  .before = before,
-                                 .of_record = records[record].told,
+                                 .of_record = records[record].news,
                                  .grid = grid};
-    records[record].told = spot_at(at, 1)->told = n_told++;
-    own->told = before < 0 ? n_told : 0;
-    own->told_at = order.now;
+    records[record].news = spot_at(at, 1)->news = n_news++;
+    own->news = before < 0 ? n_news : 0;
+    own->news_at = order.now;
 }
 
 /* The host knows all that the fence covers, of that block and, by what it has acquired, of
@@ -753,12 +753,12 @@ int order_host_reads(uintptr_t place, shadow_entry e)
 {
     pthread_mutex_lock(&lock);
     const int can = !running && rounds == order.rounds && when_of(e) >= order.launch_start &&
-                    n_told < MOST_TOLD;
+                    n_news < MOST_NEWS;
     const struct spot *p = can ? spot_at(place & -(uintptr_t)4, 0) : NULL;
-    for (int i = p ? p->told : -1; i >= 0 && !told[i].known; i = told[i].before) {
-        told[i].known = 1;
-        host_grid = told[i].grid > host_grid ? told[i].grid : host_grid;
-        host_learns(&told[i].covers, told[i].thread, told[i].record);
+    for (int i = p ? p->news : -1; i >= 0 && !news[i].known; i = news[i].before) {
+        news[i].known = 1;
+        host_grid = news[i].grid > host_grid ? news[i].grid : host_grid;
+        host_learns(&news[i].covers, news[i].thread, news[i].record);
     }
     host_reads += can;
     pthread_mutex_unlock(&lock);
@@ -777,9 +777,9 @@ int order_host_knows(shadow_entry e)
     pthread_mutex_lock(&lock);
     int knows_it = running || when_of(e) < host_grid;
     const int record = running ? -1 : order_record_of(e);
-    for (int i = record < 0 ? -1 : records[record].told; i >= 0 && !knows_it; i = told[i].of_record)
+    for (int i = record < 0 ? -1 : records[record].news; i >= 0 && !knows_it; i = news[i].of_record)
         knows_it =
-            told[i].known && covers(&told[i].covers, told[i].thread, thread_of(e), when_of(e));
+            news[i].known && covers(&news[i].covers, news[i].thread, thread_of(e), when_of(e));
     for (int i = record < 0 ? -1 : records[record].node; i >= 0 && !knows_it;
          i = nodes[i].of_record)
         knows_it =

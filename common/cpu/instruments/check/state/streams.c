@@ -18,8 +18,8 @@ static struct start {
     int stream;
 } * starts; /* of launches */
 static int n_starts;
-/* What the host knows of a launch by flags is forgotten when the next one begins: from then on it
- * is taken to know what came before the last flag. */
+/* The knowledge of the host about a launch, by flags, is forgotten when the next one begins: from
+ * then on it is taken to know all that came before the last flag. */
 static struct {
     int stream;
     uint32_t when; /* 0: none */
