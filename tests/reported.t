@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
 # Small programs modelled on public bug reports, and programs that were judged wrongly once: what cudacc --check says of
 # each, and what each prints. The first lines of each program say what is right: "// check: EXIT-CODE RULE, RULE", where
-# the code may be "interrupted", and no rule is no finding (warnings do not count); then "// prints: LINE".
+# the code may be "interrupted", and no rule is no finding (warnings do not count); then "// prints: LINE", and "// says:
+# PART" for a part of what check says.
 # Reads: tests/reported
 use strict;
 use warnings;
