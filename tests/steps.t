@@ -23,7 +23,9 @@ my %cases = map { $_ => 1 } drawn("cases", @steps);
 my %launches = map { $_ => 1 } drawn("launches", @steps);
 my %orders = map { $_ => 1 } drawn("orders", @steps);
 my %fixed = asked("fixed");
-my %large_index = map { $_ => 1 } drawn("large-index", grep { !$fixed{$_} && !has_model($source{$_}) } @steps);
+# A model's shape is given. Step 41 has adds of any shape as well.
+my %large_index = map { $_ => 1 }
+    drawn("large-index", grep { !$fixed{$_} && (!has_model($source{$_}) || $_ eq "41") } @steps);
 my %once = asked("once");
 my %race = asked("race");
 my %in_turn = asked("in turn");

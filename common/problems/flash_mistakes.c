@@ -12,7 +12,8 @@
  * - Softmax, for o. Sums are not rescaled when a tile raises the maximum, each thread has its own
  *   maximum, or hidden keys count.
  *
- * All elements must agree. For lse there are forms without the maximum, or without a logarithm. */
+ * All elements must agree. For lse there are forms without the maximum, without
+ * a logarithm, or with either of them in another unit. */
 #include "flash.h"
 #include <math.h>
 #include <stdarg.h>
@@ -478,37 +479,67 @@ static bool find_no_key(const kf_run *run, const kf_tensor *t, const void *raw, 
 
 /* --- lse -------------------------------------------------------------------------------------- */
 
+/* What a kernel may store for a row whose largest score is `maximum` and whose exp(score - maximum)
+ * have this sum, and what then is missing. lse is right, and another form of it is wrong. */
+enum { LSE_FORMS = 10 };
+static const char *const lse_name[LSE_FORMS] = {
+    "lse is the logarithm of the sum without the maximum",
+    "lse is the maximum plus the sum itself, without its logarithm",
+    "lse is the maximum alone, without the logarithm of the sum",
+    "lse is the sum alone, without its logarithm and without the maximum",
+    "lse is a logarithm to base 2",
+    "lse is the maximum plus a logarithm to base 2",
+    "lse is the natural logarithm of the sum plus the maximum times log2(e), as if in base 2",
+    "lse is the logarithm of the sum plus the maximum of q k^T, not divided by sqrt(D)",
+    "lse is the maximum minus the logarithm of the sum",
+    "lse has the wrong sign"};
+
+static void set_lse_forms(double lse, double sum, int D, double form[LSE_FORMS])
+{
+    const double maximum = lse - log(sum);
+    const double forms[LSE_FORMS] = {log(sum),
+                                     maximum + sum,
+                                     maximum,
+                                     sum,
+                                     lse / log(2.0),
+                                     maximum + log2(sum),
+                                     log(sum) + maximum / log(2.0),
+                                     log(sum) + maximum * sqrt(D),
+                                     maximum - log(sum),
+                                     -lse};
+    memcpy(form, forms, sizeof forms);
+}
+
 /* Another form of the rows' lse, from `row` of all rows on, if it is that in each of 16 rows. */
 static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int64_t row,
                      char *text, size_t size)
 {
-    static const char *const name[] = {"lse is the logarithm of the sum without the maximum",
-                                       "lse is the maximum plus the sum itself",
-                                       "lse is the maximum alone", "lse is a logarithm to base 2",
-                                       "lse is the maximum plus a logarithm to base 2"};
-    enum { FORMS = sizeof name / sizeof *name };
     const kf_shape *s = &run->shape;
-    bool fits[FORMS] = {true, true, true, true, true};
+    bool differs[LSE_FORMS] = {false};
     int rows = 0;
+    const double first = kf_unpack(t->dtype, raw, row);
+    if (t->want[row] == -INFINITY && isfinite(first)) {
+        append(text, size,
+               "lse of a row without keys is %.4g, and not -Inf, the logarithm of an empty sum",
+               first);
+        return;
+    }
     for (int64_t i = row; i < t->count && i < row + SIDE; i++) {
         const int64_t head = i / s->Sq, query = i % s->Sq;
-        double most = 0.0;
+        double most = 0.0, form[LSE_FORMS];
         for (int64_t key = 0; key < kf_visible_keys(s, query); key++)
             most = fmax(most, factor(run, head, query, key, false));
         if (most == 0.0)
             continue;
-        const double lse = t->want[i], sum = 1.0 / most, maximum = lse - log(sum);
-        const double form[FORMS] = {log(sum), maximum + sum, maximum, lse / log(2.0),
-                                    maximum + log2(sum)};
+        set_lse_forms(t->want[i], 1.0 / most, s->D, form);
         const double got = kf_unpack(t->dtype, raw, i);
-        for (int k = 0; k < FORMS; k++)
-            fits[k] = fits[k] && isfinite(got) &&
-                      fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got);
+        for (int k = 0; k < LSE_FORMS; k++)
+            differs[k] |= !isfinite(got) || !(fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got));
         rows++;
     }
-    for (int k = 0; k < FORMS && rows > 0; k++)
-        if (fits[k]) {
-            append(text, size, "%s", name[k]);
+    for (int k = 0; k < LSE_FORMS && rows > 0; k++)
+        if (!differs[k]) {
+            append(text, size, "%s", lse_name[k]);
             return;
         }
 }

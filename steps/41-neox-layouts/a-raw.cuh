@@ -42,7 +42,7 @@ static bool is_misaligned(const kf_case *c)
 /* With fewer than eight elements raw would launch no block, which is an error. */
 static bool may_be_raw(const kf_case *c)
 {
-    return !is_misaligned(c) && (neox_names_model(c) || c->shape.Sq * c->shape.D >= 8);
+    return !is_misaligned(c) && (neox_names_model(c) || (int64_t)c->shape.Sq * c->shape.D >= 8);
 }
 
 static bool may_fault(const kf_case *c)

@@ -7,6 +7,7 @@
 #include "views.cuh"
 
 #include <cuda_bf16.h>
+#include <stdio.h>
 
 // snippet: strided
 static __device__ __forceinline__ half sum(half x, half y)
@@ -34,7 +35,8 @@ static __global__ void add_strided(view a, view b, view c)
 }
 // end snippet: strided
 
-/* Any strides. The extents are the same in all three, and so is the type, f16 or bf16. */
+/* Any strides. The extents are the same in all three, and so is the type, f16 or bf16. At most
+ * 65535 rows, the blocks of a grid in y. */
 static void strided_add(const view *a, const view *b, const view *c, cudaStream_t stream)
 {
     const dim3 grid(blocks_for(c->columns, THREADS), (unsigned)c->rows);
@@ -44,4 +46,10 @@ static void strided_add(const view *a, const view *b, const view *c, cudaStream_
         add_strided<__nv_bfloat16><<<grid, THREADS, 0, stream>>>(*a, *b, *c);
     }
     CUDA_CHECK_LAUNCH();
+}
+
+static const char *too_many_rows(const kf_case *c, char *why, size_t size)
+{
+    snprintf(why, size, "%d rows; 65535 at most, the blocks of a grid in y", c->shape.Sq);
+    return neox_names_model(c) || c->shape.Sq <= 65535 ? NULL : "refused";
 }

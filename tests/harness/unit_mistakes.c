@@ -1,4 +1,5 @@
-/* unit_mistakes.c: outputs whose operands were in another order, and which order is found. */
+/* unit_mistakes.c: outputs whose operands were in another order, and which order is found; and
+ * other forms of lse. */
 #include "unit.h"
 #include "problems/flash_backward.h"
 #include <math.h>
@@ -171,8 +172,141 @@ static void terms(void)
         }
 }
 
+/* What is said of an lse that has this form, where maximum is the largest score of a row, and sum
+ * that of exp(score - maximum); rows without a key have `empty`. */
+static const char *lse_of(double (*form)(double maximum, double sum, int D), double empty)
+{
+    static char text[512];
+    static const kf_case few = {.name = "few", .shape = {1, 2, 45, 30, 32, 0, true, 0}};
+    kf_run run;
+    kf_open(&run, &program, &few, 5);
+    kf_flash_setup(&run);
+    kf_flash_reference(&run);
+    const kf_shape *s = &run.shape;
+    const kf_tensor *t = kf_find(&run, "lse");
+    float *values = kf_alloc(t->count, sizeof *values);
+    void *raw = kf_alloc(t->count, sizeof(float));
+    for (int64_t row = 0; row < t->count; row++) {
+        const float *q = kf_find(&run, "q")->host + row * s->D;
+        const float *k = kf_find(&run, "k")->host + row / s->Sq * s->Sk * s->D;
+        const int64_t keys = row % s->Sq - (s->Sq - s->Sk) + 1;
+        double score[30], maximum = -INFINITY, sum = 0.0;
+        for (int64_t j = 0; j < keys; j++) {
+            score[j] = 0.0;
+            for (int d = 0; d < s->D; d++)
+                score[j] += (double)q[d] * k[j * s->D + d] / sqrt(s->D);
+            maximum = fmax(maximum, score[j]);
+        }
+        for (int64_t j = 0; j < keys; j++)
+            sum += exp(score[j] - maximum);
+        values[row] = (float)(keys > 0 ? form(maximum, sum, s->D) : empty);
+    }
+    kf_pack(t->dtype, values, raw, t->count);
+    kf_diagnosis seen;
+    kf_compare(t, raw, &seen);
+    text[0] = '\0';
+    if (seen.wrong > 0)
+        run.find_mistake(&run, t, raw, seen.first[1] * s->Sq + seen.first[2], text, sizeof text);
+    kf_diagnosis_free(&seen);
+    free(values);
+    free(raw);
+    kf_close(&run);
+    return text;
+}
+
+static double right(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum + log(sum);
+}
+static double no_maximum(double maximum, double sum, int D)
+{
+    (void)maximum, (void)D;
+    return log(sum);
+}
+static double no_logarithm(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum + sum;
+}
+static double no_sum(double maximum, double sum, int D)
+{
+    (void)sum, (void)D;
+    return maximum;
+}
+static double sum_alone(double maximum, double sum, int D)
+{
+    (void)maximum, (void)D;
+    return sum;
+}
+static double base_2(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum / log(2.0) + log2(sum);
+}
+static double sum_base_2(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum + log2(sum);
+}
+static double maximum_base_2(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum / log(2.0) + log(sum);
+}
+static double not_scaled(double maximum, double sum, int D)
+{
+    return maximum * sqrt(D) + log(sum);
+}
+static double minus(double maximum, double sum, int D)
+{
+    (void)D;
+    return maximum - log(sum);
+}
+static double negative(double maximum, double sum, int D)
+{
+    (void)D;
+    return -maximum - log(sum);
+}
+static double infinite(double maximum, double sum, int D)
+{
+    (void)maximum, (void)sum, (void)D;
+    return -INFINITY;
+}
+
+static void forms_of_lse(void)
+{
+    static const struct {
+        double (*form)(double maximum, double sum, int D);
+        const char *said;
+    } forms[] = {
+        {right, ""},
+        {no_maximum, "lse is the logarithm of the sum without the maximum"},
+        {no_logarithm, "lse is the maximum plus the sum itself, without its logarithm"},
+        {no_sum, "lse is the maximum alone, without the logarithm of the sum"},
+        {sum_alone, "lse is the sum alone, without its logarithm and without the maximum"},
+        {base_2, "lse is a logarithm to base 2"},
+        {sum_base_2, "lse is the maximum plus a logarithm to base 2"},
+        {maximum_base_2, "lse is the natural logarithm of the sum plus the maximum times log2(e), "
+                         "as if in base 2"},
+        {not_scaled, "lse is the logarithm of the sum plus the maximum of q k^T, not divided by "
+                     "sqrt(D)"},
+        {minus, "lse is the maximum minus the logarithm of the sum"},
+        {negative, "lse has the wrong sign"},
+        {infinite, ""}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *text = lse_of(forms[i].form, -INFINITY);
+        ok(strcmp(text, forms[i].said) == 0, "lse, form %zu: %s", i, text);
+    }
+    const char *text = lse_of(right, 0.0);
+    ok(strcmp(text, "lse of a row without keys is 0, and not -Inf, the logarithm of an empty "
+                    "sum") == 0,
+       "lse of a row without keys: %s", text);
+}
+
 int main(void)
 {
+    forms_of_lse();
     registers();
     terms();
     return done();

@@ -138,10 +138,15 @@ static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_tr
 enum { MOST_LOOKS = 2 };
 static int looks;
 
-/* Which mistake makes the outputs, or else the first wrong one, what they are. */
+/* Which mistake makes the outputs, or else the first wrong one, what they are. Where the first
+ * output is right, the other is asked first: the first may be right with many mistakes, as o is
+ * where all v are the same, and what is wrong is made in the other alone. */
 static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text, size_t size)
 {
-    kf_find_mistakes(run, text, size);
+    const bool first_is_right = run->find_mistake && seen->wrong == 0;
+    text[0] = '\0';
+    if (!first_is_right)
+        kf_find_mistakes(run, text, size);
     for (int i = 0; i < run->state->n && !text[0] && run->find_mistake; i++) {
         const kf_slot *slot = &run->state->slot[i];
         const kf_tensor *t = &slot->t;
@@ -155,6 +160,8 @@ static void find_mistake(const kf_run *run, const kf_diagnosis *seen, char *text
             first = first * t->dim[axis] + of->first[axis];
         run->find_mistake(run, t, slot->raw, first, text, size);
     }
+    if (first_is_right && !text[0])
+        kf_find_mistakes(run, text, size);
 }
 
 /* Predictions that have been printed in full, without their numbers: another case or variant with
