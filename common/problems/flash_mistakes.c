@@ -534,7 +534,8 @@ static void find_lse(const kf_run *run, const kf_tensor *t, const void *raw, int
         set_lse_forms(t->want[i], 1.0 / most, s->D, form);
         const double got = kf_unpack(t->dtype, raw, i);
         for (int k = 0; k < LSE_FORMS; k++)
-            differs[k] |= !isfinite(got) || !(fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got));
+            differs[k] |=
+                !isfinite(got) || !(fabs(got - form[k]) <= 2.0 * t->bound[i] + 0x1p-18 * fabs(got));
         rows++;
     }
     for (int k = 0; k < LSE_FORMS && rows > 0; k++)
