@@ -467,6 +467,8 @@ enum { NUMBERS = KF_OF_PROBLEM }; // flag of a case whose numbers setup changes
 static const task add = {.norm = false, .a_row = 0, .b_row = 0};
 static const task add_and_norm = {.norm = true, .a_row = 0, .b_row = 0};
 static const task elsewhere = {.norm = false, .a_row = 1, .b_row = 2};
+static const task only_a_elsewhere = {.norm = false, .a_row = 1, .b_row = 0};
+static const task only_b_elsewhere = {.norm = false, .a_row = 0, .b_row = 1};
 static const task both_elsewhere = {.norm = false, .a_row = 1, .b_row = 1};
 static const task near_largest = {.norm = false, .a_row = 0, .b_row = 0, .numbers = NEAR_LARGEST};
 static const task far_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = FAR_FROM_ZERO};
@@ -493,6 +495,14 @@ static const kf_case cases[] = {
      .data = &add},
     {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "elsewhere", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &elsewhere},
+    {.name = "a-elsewhere",
+     .shape = MATRIX(5, 2563),
+     .flags = KF_VERIFY_ONLY,
+     .data = &only_a_elsewhere},
+    {.name = "b-elsewhere",
+     .shape = MATRIX(5, 2563),
+     .flags = KF_VERIFY_ONLY,
+     .data = &only_b_elsewhere},
     // In every second part a and b begin at a multiple of 4 bytes, and c at none.
     {.name = "parts-elsewhere",
      .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77},
