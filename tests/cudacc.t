@@ -55,6 +55,15 @@ is("$r{code} $r{out}$r{err}", "3 2105 -\n", "objects of several files are linked
 is("$r{code} $r{out}$r{err}", "3 2105 -\n", "and by g++ with -dlink's object");
 %r = in_folder("cp main.cu main.txt; $cudacc -x cu -I=in main.txt other.cu -o x || $cudacc -x cu -Iin main.txt other.cu -o x; ./x");
 like($r{out}, qr/^2105 -$/m, "-x cu");
+# A C library may include the header within extern "C".
+my $host = qq{#ifdef __cplusplus\nextern "C" {\n#endif\n#include <cuda_runtime_api.h>\n#ifdef __cplusplus\n}\n#endif\n}
+    . "#if !defined(__NVCC__) || !defined(__CUDACPU__) || defined(__CUDACC__)\n#error not as nvcc has it\n#endif\n"
+    . "int main(void) { return cudaDeviceSynchronize() + __CUDACC_VER_MAJOR__ - 13; }\n";
+for my $kind (qw(c cpp)) {
+    spew("$dir/host.$kind", $host);
+    %r = run("$cudacc $dir/host.$kind -o $dir/host && $dir/host");
+    is("$r{code} $r{out}$r{err}", "0 ", "nvcc's macros, and the header of the API within extern \"C\", in .$kind");
+}
 for (["-run", "-"], ["-run -run-args one,two", "one"], ["-run -- 'a b,c' d", "a b,c"]) {
     %r = in_folder("$cudacc -Iin main.cu other.cu $_->[0]");
     is("$r{code} $r{out}$r{err}", "3 2105 $_->[1]\n", "$_->[0]: the program runs, and its exit code is cudacc's");

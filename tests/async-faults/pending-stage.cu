@@ -6,7 +6,7 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
-#ifdef __NVCC__
+#ifndef __CUDACPU__
 #pragma nv_diag_suppress static_var_with_dynamic_init
 #endif
 

@@ -98,7 +98,7 @@ __global__ void refused(cudaStream_t hosts)
     errors[3] = cudaGetLastError();
     cudaStream_t s;
     errors[4] = cudaStreamCreateWithFlags(&s, cudaStreamDefault);
-#ifndef __NVCC__ // undefined
+#ifdef __CUDACPU__ // undefined
     errors[5] = cudaStreamDestroy(hosts);
     child<<<1, 1, 0, hosts>>>(1);
     errors[6] = cudaGetLastError();
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 
     deeper<<<1, 1>>>(0);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-#ifndef __NVCC__ // the number is this backend's
+#ifdef __CUDACPU__ // the number is this backend's
     CHECK(noted == DEEPEST + 1 && errors[2] == cudaSuccess && notes[DEEPEST] == 0);
 #endif
     CHECK(errors[1] == cudaSuccess);
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     CHECK(noted == 0);
     CHECK(errors[0] != cudaSuccess && errors[1] == errors[0] && errors[2] == cudaSuccess);
     CHECK(errors[3] != cudaSuccess);
-#ifndef __NVCC__ // the guide asks for cudaStreamNonBlocking, and says no more
+#ifdef __CUDACPU__ // the guide asks for cudaStreamNonBlocking, and says no more
     CHECK(errors[4] == cudaErrorInvalidValue);
     CHECK(errors[5] == cudaErrorInvalidResourceHandle);
     CHECK(errors[6] == cudaErrorInvalidResourceHandle);
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     memory<<<1, 1>>>(p, p + 2 * N, N);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(p[0] == 2 * N && p[N - 1] == 3 * N - 1);
-#ifndef __NVCC__ // an H200 sets zeros
+#ifdef __CUDACPU__ // an H200 sets zeros
     CHECK(p[N] == -1 && p[2 * N - 1] == -1);
 #endif
     CHECK(errors[0] == cudaSuccess && errors[1] == 7 && errors[2] == cudaSuccess);
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     for (int i = 0; i < 4 * N; i++)
         wrong += p[i] != 2 * i + 1;
-#ifndef __NVCC__ // a GPU may have run the first child by then
+#ifdef __CUDACPU__ // a GPU may have run the first child by then
     CHECK(wrong == 0);
 #endif
 
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         cudaGraphLaunch(exec, s);
     CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
-#ifndef __NVCC__ // tail launches in a graph are none of what an H200 waits for
+#ifdef __CUDACPU__ // tail launches in a graph are none of what an H200 waits for
     CHECK(noted == 14);
 #endif
 #ifdef CUDA_CPU_BACKEND // a GPU's driver crashes

@@ -124,8 +124,33 @@ __global__ void barriers(int *out, int n)
     out[t] = a * 10000 + (b != 0) * 1000 + (c != 0) * 100 + (d != 0) * 10 + (e != 0);
 }
 
+/* Warps that meet in two places; those of the first place then end, and the others meet alone. */
+__global__ void barriers_apart(int *out)
+{
+    __shared__ int sum[96];
+    const int t = threadIdx.x;
+    if (t < 64) {
+        sum[t] = t;
+        __syncthreads();
+        return;
+    }
+    sum[t] = 1;
+    __syncthreads();
+    const int other = sum[t - 64] + sum[160 - t - 1];
+    __syncthreads();
+    sum[t] = other;
+    __syncthreads();
+    out[t - 64] = sum[96 + 64 - 1 - t];
+}
+
 void test_barriers()
 {
+    Buffer<int> apart(32);
+    barriers_apart<<<1, 96>>>(apart.p);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    std::vector<int> a = apart.read();
+    for (int i = 0; i < 32; i++)
+        CHECK(a[i] == 31 - i + 1);
     Buffer<int> out(200);
     barriers<<<1, 256>>>(out.p, 200);
     std::vector<int> r = out.read();

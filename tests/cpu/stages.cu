@@ -9,7 +9,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <vector>
 
-#ifdef __NVCC__
+#ifndef __CUDACPU__
 #pragma nv_diag_suppress static_var_with_dynamic_init
 #endif
 

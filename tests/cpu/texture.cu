@@ -9,7 +9,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#ifdef __NVCC__ // copies of bytes in a row to arrays are deprecated, and programs use them
+#ifndef __CUDACPU__ // copies of bytes in a row to arrays are deprecated, and programs use them
 #pragma nv_diag_suppress 1444
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif

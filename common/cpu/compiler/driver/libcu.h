@@ -6,6 +6,7 @@
 #define CCCL_DISABLE_FP16_SUPPORT
 #endif
 #pragma push_macro("__CUDACC__")
+#pragma push_macro("__NVCC__")
 #pragma push_macro("__CUDA_ARCH__")
 #pragma push_macro("__atomic_load")
 #pragma push_macro("__atomic_thread_fence")
@@ -14,6 +15,7 @@
 #define __half cpu_thrust_half
 #define __half2 cpu_thrust_half2
 #undef __CUDACC__
+#undef __NVCC__
 #undef __CUDA_ARCH__
 #undef __atomic_load
 #undef __atomic_thread_fence
@@ -26,4 +28,5 @@
 #pragma pop_macro("__atomic_thread_fence")
 #pragma pop_macro("__atomic_load")
 #pragma pop_macro("__CUDA_ARCH__")
+#pragma pop_macro("__NVCC__")
 #pragma pop_macro("__CUDACC__")

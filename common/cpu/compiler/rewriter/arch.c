@@ -169,14 +169,28 @@ static void align(struct side *h, struct side *d)
     free(best);
 }
 
+/* Of an operator the name is all up to its parameters: `operator double`, `operator ()`. */
+static int same_name_of(const struct side *h, int i, const struct side *d, int k)
+{
+    int a = h->parts[i].name, b = d->parts[k].name;
+    if (a < 0 || b < 0 || !same_token(h->source, a, d->source, b))
+        return 0;
+    if (!token_is(h->source, a, "operator"))
+        return 1;
+    do {
+        if (!same_token(h->source, ++a, d->source, ++b))
+            return 0;
+    } while (!token_is(h->source, a + 1, "(") || !token_is(d->source, b + 1, "("));
+    return 1;
+}
+
 /* Between parts that are the same, functions of one name are two versions of one. */
 static void pair_functions(struct side *h, int i, int end, struct side *d, int k, int stop)
 {
     for (; i < end; i++)
         for (int j = k; j < stop; j++)
-            if (h->parts[i].name >= 0 && d->parts[j].name >= 0 && d->parts[j].partner < 0 &&
-                (h->parts[i].body >= 0) == (d->parts[j].body >= 0) &&
-                same_token(h->source, h->parts[i].name, d->source, d->parts[j].name)) {
+            if (d->parts[j].partner < 0 && same_name_of(h, i, d, j) &&
+                (h->parts[i].body >= 0) == (d->parts[j].body >= 0)) {
                 join(h, i, d, j, 0);
                 k = j + 1;
                 break;
@@ -224,22 +238,43 @@ static int has_word(const struct source *s, int i, int last, const char *word)
     return i <= last;
 }
 
+/* Whether two heads are the same but for the words that say where the function runs. */
+static int same_head(const struct source *h, const struct part *a, const struct source *d,
+                     const struct part *b)
+{
+    static const char where[] = "__host__ __device__";
+    for (int i = a->first, k = b->first;; i++, k++) {
+        while (i < a->body && token_is_any(h, i, where))
+            i++;
+        while (k < b->body && token_is_any(d, k, where))
+            k++;
+        if (i == a->body || k == b->body)
+            return i == a->body && k == b->body;
+        if (!same_token(h, i, d, k))
+            return 0;
+    }
+}
+
 /* A function that host and device have, in two versions; the host's text up to it is written. */
 static void write_versions(const struct source *h, const struct part *a, const struct source *d,
                            const struct part *b)
 {
-    if (a->device != b->device || a->host != b->host)
-        differs(h, a, "a function");
-    if (!a->device) {
+    const int on_host = a->host || !a->device, on_device = b->device;
+    if (!on_device) {
+        if (a->device && !a->host)
+            differs(h, a, "a function");
         if (a->body >= 0 && has_word(h, a->body, a->last, "__device__"))
             differs(h, a, "a lambda");
         write_tokens(h, a->first, a->last);
-    } else if (!a->host) {
+    } else if (!on_host) {
         write_tokens(d, b->first, b->last);
-    } else if (a->body < 0 || !same_tokens(h, a->first, a->body - 1, d, b->first, b->body - 1)) {
+    } else if (a->body < 0 || !same_head(h, a, d, b)) {
         differs(h, a, "the head of a function");
     } else {
-        write_tokens(h, a->first, a->body);
+        if (a->device)
+            write_tokens(h, a->first, a->body);
+        else
+            write_tokens(d, b->first, b->body);
         printf(" if (%s::cpu_in_kernel())", has_word(h, a->first, a->body, "constexpr")
                                                 ? "!__builtin_is_constant_evaluated() && "
                                                 : "");

@@ -63,8 +63,23 @@ static int is_portable_header(const char *name)
     return begins_with(name, "cuda/ nv/ thrust/") && strcmp(name, "cuda/ptx") != 0;
 }
 
+/* The toolkit's libraries of which the backend has nothing. */
+static const struct {
+    const char *begins, *library;
+} libraries[] = {
+    {"cudnn", "cuDNN"},         {"cusolver", "cuSOLVER"}, {"cusparse", "cuSPARSE"},
+    {"cufft", "cuFFT"},         {"nccl", "NCCL"},         {"npp", "NPP"},
+    {"cutensor", "cuTENSOR"},   {"cupti", "CUPTI"},       {"nvrtc", "NVRTC"},
+    {"nvJitLink", "nvJitLink"}, {"nvml", "NVML"},         {"cufile", "cuFile"},
+};
+
 static char *header_refusal(const char *name)
 {
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (begins_with(name, libraries[i].begins))
+            return formatted("header <%s>: the library %s is not supported by the CPU backend; "
+                             "leave its part out (#ifndef __CUDACPU__), or compile this with nvcc",
+                             name, libraries[i].library);
     return formatted("header <%s> is not supported by the CPU backend; check its name, or use the "
                      "CUDA runtime API alone",
                      name);

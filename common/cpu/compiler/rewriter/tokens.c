@@ -64,10 +64,12 @@ const char *token_end(const char *p)
     const char *s = p;
     if (*p == '"' || *p == '\'')
         return skip_quoted(p);
-    if (!isalnum((unsigned char)*p) && *p != '_')
+    const int number = isdigit((unsigned char)p[*p == '.']) != 0;
+    if (!number && !isalnum((unsigned char)*p) && *p != '_')
         return p + 1;
-    int number = isdigit((unsigned char)*p) != 0;
-    while (isalnum((unsigned char)*p) || *p == '_' || (number && (*p == '.' || *p == '\'')))
+    while (
+        isalnum((unsigned char)*p) || *p == '_' ||
+        (number && (*p == '.' || *p == '\'' || (strchr("+-", *p) && *p && strchr("eEpP", p[-1])))))
         p++;
     return *p == '"' && p[-1] == 'R' && p - s <= 3 ? skip_raw_string(p) : p;
 }

@@ -229,6 +229,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 
 #ifdef __cplusplus
 }
+extern "C++" { /* C libraries include this header within extern "C" */
 /* The forms of CUDA 11 and 12. */
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                                cudaGraphNode_t *node, char *log, size_t size)
@@ -274,5 +275,6 @@ static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cuda
                                                    const cudaGraphNode_t *to, size_t count)
 {
     return cudaGraphAddDependencies(graph, from, to, NULL, count);
+}
 }
 #endif

@@ -170,6 +170,7 @@ cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool,
 
 #ifdef __cplusplus
 }
+extern "C++" { /* C libraries include this header within extern "C" */
 /* The forms of CUDA 12: the device is given by its number, the host by -1. */
 static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, int device,
                                                cudaStream_t stream = NULL)
@@ -184,5 +185,6 @@ static inline cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMe
     struct cudaMemLocation location = {
         device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
     return cudaMemAdvise(p, bytes, advice, location);
+}
 }
 #endif
