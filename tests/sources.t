@@ -149,7 +149,7 @@ for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $
             . "int main() { return 0; }\n", '', $option);
     is("$rc $out", '0 ', "headers of a toolkit are not mixed in, $option");
     ($out, $rc) = source("#include <cusparse.h>\nint main() { return 0; }\n", '', $option);
-    is("$rc $out", "2 file.cu:1: header <cusparse.h> is not supported by the CPU backend; check its name, or use the CUDA runtime API alone\n",
+    is("$rc $out", "2 file.cu:1: header <cusparse.h>: the library cuSPARSE is not supported by the CPU backend; leave its part out (#ifndef __CUDACPU__), or compile this with nvcc\n",
         "nor is what the backend has not, $option");
 }
 # nvcc takes it, and an H200 stops with an illegal address: the map is copied to local memory.
