@@ -1,7 +1,7 @@
 // check: 0
 // prints: inf inf inf 2 1 2 3
-// Functions that one side of a file declares for the device and the other for the host, or for both:
-// kernels call the device's, and the host its own.
+// Functions that one side of a file declares for the device and the other for the host, or for
+// both: kernels call the device's, and the host its own.
 #include <cstdio>
 #include <limits>
 #ifdef __CUDA_ARCH__

@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* The position of the running CUDA thread. The scheduler writes it at each switch. To a program they
- * are constants, as nvcc has them: so the compiler reports no load of them to an instrument, and a
- * thread keeps them in registers while others run. */
+/* The position of the running CUDA thread. The scheduler writes it at each switch. To a program
+ * they are constants, as nvcc has them: so the compiler reports no load of them to an instrument,
+ * and a thread keeps them in registers while others run. */
 #ifdef __cplusplus
 extern __thread const uint3 threadIdx, blockIdx, blockDim, gridDim;
 #else
