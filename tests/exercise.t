@@ -303,6 +303,10 @@ my @planted = (
         "true", ""],
     ["a row without keys, divided by its sum", "21", "no-key --variant flash", qr/\Qall > 0.0f ? 1.0f \/ all : 0.0f/, sub { "1.0f / all" },
         qr/its results are wrong/, qr/^    these are the results if a row without keys divides 0 by its sum, 0, or subtracts its maximum/m, "true", ""],
+    # o is v, whatever the scores are, so that a mistake in all scores would explain lse as well.
+    ["an lse whose maximum is not scaled", "21", "one-key --variant flash", qr/\Qa.lse[at] = row_max[i] +/,
+        sub { "a.lse[at] = row_max[i] / a.scale +" }, qr/its results are wrong/,
+        qr/^    these are the results if lse is the logarithm of the sum plus the maximum of q k\^T, not divided by sqrt\(D\)$/m, "true", ""],
     ["P in another order", "21", "four --variant flash", qr/\Qt.p[row + i][lane + j * LANES]/, sub { "t.p[row + i][lane * KEYS + j]" },
         qr/its results are wrong/, qr/^    these are the results if keys of P were taken for those of v in another order: /m, "true", ""],
     # lse is -Inf everywhere, which is no form of lse.

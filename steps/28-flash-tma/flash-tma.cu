@@ -235,6 +235,9 @@ static const kf_case cases[] = {
     KF_FLASH_ODD,
     KF_FLASH_CASE("tail-95", 1, 5, 95, 64, false, 0),    // the tile of 96 keys lacks one
     KF_FLASH_CASE("tail-127", 1, 5, 127, 128, false, 0), // of two tiles of 64 the last lacks one
+    // The first block of queries sees no key after the first tile: what is loaded beyond is
+    // counted.
+    KF_FLASH_CASE("early-end-D128", 1, 384, 192, 128, true, 0),
     // Under a mask the last tile of a head takes long, and the first tile of the next head does
     // not. We think that this is why the wrong rows are written last.
     KF_FLASH_CASE("tail", 3, 300, 300, 64, true, 0),
