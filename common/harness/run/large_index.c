@@ -87,7 +87,8 @@ static bool find_case(const kf_session *s, const kf_variant *variant, const char
         if (!s->options.case_chosen[i] || !is_plain(s->program, c) || work >= least ||
             !is_allowed(variant, c))
             continue;
-        for (int wide = 0; wide <= (variant->refused != NULL) && work < least; wide++) {
+        const int ways = variant->refused ? 2 : 1;
+        for (int wide = 0; wide < ways && work < least; wide++) {
             kf_case large = *c;
             if (enlarge(s->program, &large, tensor, unit, wide) && is_allowed(variant, &large)) {
                 least = work;

@@ -57,7 +57,7 @@ static void wait_for_word(struct launch *l)
         _exit(0);
     is_copy = 1;
     findings_drop();
-    again = word;
+    again = (unsigned char)word;
     if (again == AS_DECLARED)
         shared_as_declared = 1;
     else

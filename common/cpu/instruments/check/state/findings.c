@@ -545,7 +545,7 @@ static char *take_text(const char *text, size_t n, size_t *at)
     return copy;
 }
 
-/* What was found with less alignment becomes a warning: its own text, or the place of an access. */
+/* A finding of the run with less alignment becomes a warning: its own text, or an access. */
 static void make_of_alignment(struct finding *f, size_t declared)
 {
     char *text = NULL;
