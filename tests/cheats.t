@@ -113,7 +113,7 @@ for (["other /= 2", "other /= 4", "wrong elements"], ["kf_f32\\(run, \"y\"\\), S
     isnt($r{code}, 0, "with \"$name\" it is not");
     like($r{err}, qr/(?:own-kernel|verify): .*$says/, "and a line says why");
 }
-# What the first variant has kept, by an element of its input.
+# The first variant keeps results, and finds them by an element of its input.
 (my $keeps = $own) =~ s{(?=static void launch_by_thread)}{<<'END'}e;
 __device__ float of_x[64], of_y[64][3015];
 __device__ int n_kept;

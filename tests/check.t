@@ -560,7 +560,7 @@ chmod 0755, "$dir/g++";
     CXX => "$dir/g++", CUDACPU_BUILD => "$root/build/cpu/" . ($compiler =~ s{.*/}{}r));
 like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy is seen, fortified or not") or diag($r{err});
 
-# Who declares the alignment is not warned.
+# A declared alignment gives no warning.
 my $swizzle = "$root/tests/reported/67-swizzle-undeclared-alignment";
 run("$cudacc -g1 -w $swizzle.cu -o $dir/undeclared & $cudacc -g1 -w $swizzle-fixed.cu -o $dir/declared; wait");
 %r = run("cd $dir && ./undeclared");

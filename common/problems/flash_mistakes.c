@@ -479,8 +479,9 @@ static bool find_no_key(const kf_run *run, const kf_tensor *t, const void *raw, 
 
 /* --- lse -------------------------------------------------------------------------------------- */
 
-/* What a kernel may store for a row whose largest score is `maximum` and whose exp(score - maximum)
- * have this sum, and what then is missing. lse is right, and another form of it is wrong. */
+/* Values that a kernel may store for a row whose largest score is `maximum` and whose
+ * exp(score - maximum) have this sum, with what then is missing. lse is right, and another form of
+ * it is wrong. */
 enum { LSE_FORMS = 10 };
 static const char *const lse_name[LSE_FORMS] = {
     "lse is the logarithm of the sum without the maximum",

@@ -60,7 +60,7 @@ static int pass_over(struct worker *w, uintptr_t p, void *context)
 
 static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 enum { CAUGHT = sizeof caught / sizeof *caught };
-static struct sigaction of_program[CAUGHT]; /* what the program had set before */
+static struct sigaction of_program[CAUGHT]; /* set by the program before */
 
 /* No kernel's fault: the program's own handler is called, or the signal comes again and ends it. */
 static void pass_on(int number, siginfo_t *info, void *context)

@@ -544,7 +544,7 @@ __forceinline__ F cpu_entry(F f) /* the call of a kernel whose type is not known
 }
 /* A call of f for later, by any number of threads. It is a lambda because g++ takes longer to
  * compile a std::tuple. Its loads of arguments are none of the device's memory, and no instrument
- * is told of them. Those of f are told: such a function is not inlined here. The lambda could be
+ * sees them. Those of f are seen: such a function is not inlined here. The lambda could be
  * mutable, but g++ wants the attribute behind that word, and clang++ in front of it. */
 template <class F, class... T>
 inline auto cpu_bind(F f, cpu_kept<T>... a)

@@ -917,7 +917,7 @@ static inline int is_usual(struct worker *w, uintptr_t p, unsigned bytes, int wr
     return 1;
 }
 
-/* What is_usual passes on. */
+/* An access that is_usual passes on. */
 static __attribute__((noinline)) void seen_unusual(struct worker *w, uintptr_t p, unsigned bytes,
                                                    int writes, uint32_t code)
 {

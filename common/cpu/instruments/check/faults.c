@@ -98,7 +98,7 @@ static int is_shared(const struct worker *w, const struct look *look)
     return look->p - (uintptr_t)w->arena < ARENA;
 }
 
-/* What has written last where the thread looks. */
+/* The last write of the place that the thread looks at. */
 static shadow_entry last_write(const struct worker *w, const struct look *look)
 {
     const uint64_t offset = look->p - region;
