@@ -124,6 +124,36 @@ __global__ void barriers(int *out, int n)
     out[t] = a * 10000 + (b != 0) * 1000 + (c != 0) * 100 + (d != 0) * 10 + (e != 0);
 }
 
+/* A __forceinline__ function that is passed on: g++ refused it with -O1. */
+__device__ __forceinline__ int plus(int a, int b)
+{
+    return a + b;
+}
+template <class F>
+__device__ int sum_of_warp(int v, F &&f)
+{
+    for (int i = 16; i > 0; i /= 2)
+        v = f(v, __shfl_xor_sync(FULL, v, i));
+    return v;
+}
+template <class F>
+__device__ int twice(int v, F f)
+{
+    return f(v, v);
+}
+__global__ void operators(int *out)
+{
+    out[threadIdx.x] = twice(sum_of_warp(threadIdx.x, plus), plus);
+}
+
+void test_operators()
+{
+    Buffer<int> out(32);
+    operators<<<1, 32>>>(out.p);
+    for (int v : out.read())
+        CHECK(v == 992);
+}
+
 /* Warps that meet in two places; those of the first place then end, and the others meet alone. */
 __global__ void barriers_apart(int *out)
 {
@@ -657,6 +687,7 @@ int main()
     test_shuffles<double>();
     test_votes();
     test_barriers();
+    test_operators();
     test_undefined<int>();
     test_undefined<double>();
     test_short_warp();
