@@ -125,25 +125,30 @@ __global__ void barriers(int *out, int n)
 }
 
 /* A __forceinline__ function that is passed on: g++ refused it with -O1. */
-__device__ __forceinline__ int plus(int a, int b)
+struct extent {
+    int most, sum;
+};
+__device__ __forceinline__ extent join(extent a, extent b)
 {
-    return a + b;
+    return {a.most > b.most ? a.most : b.most, a.sum + b.sum};
 }
 template <class F>
-__device__ int sum_of_warp(int v, F &&f)
+__device__ extent of_warp(extent v, F &&f)
 {
     for (int i = 16; i > 0; i /= 2)
-        v = f(v, __shfl_xor_sync(FULL, v, i));
+        v = f(v, {__shfl_xor_sync(FULL, v.most, i), __shfl_xor_sync(FULL, v.sum, i)});
     return v;
 }
 template <class F>
-__device__ int twice(int v, F f)
+__device__ extent twice(extent v, F f)
 {
     return f(v, v);
 }
 __global__ void operators(int *out)
 {
-    out[threadIdx.x] = twice(sum_of_warp(threadIdx.x, plus), plus);
+    extent v = {(int)threadIdx.x, 1};
+    v = twice(of_warp(v, join), join);
+    out[threadIdx.x] = v.most * 100 + v.sum;
 }
 
 void test_operators()
@@ -151,7 +156,7 @@ void test_operators()
     Buffer<int> out(32);
     operators<<<1, 32>>>(out.p);
     for (int v : out.read())
-        CHECK(v == 992);
+        CHECK(v == 3164);
 }
 
 /* Warps that meet in two places; those of the first place then end, and the others meet alone. */
