@@ -55,6 +55,48 @@ is("$r{code} $r{out}$r{err}", "3 2105 -\n", "objects of several files are linked
 is("$r{code} $r{out}$r{err}", "3 2105 -\n", "and by g++ with -dlink's object");
 %r = in_folder("cp main.cu main.txt; $cudacc -x cu -I=in main.txt other.cu -o x || $cudacc -x cu -Iin main.txt other.cu -o x; ./x");
 like($r{out}, qr/^2105 -$/m, "-x cu");
+# With -O1 g++ by itself refuses a __forceinline__ function that is passed to another one.
+spew("$dir/operator.cu", <<'END');
+#include <cstdio>
+struct extent {
+    float most, sum;
+};
+__device__ __forceinline__ extent join(extent a, extent b)
+{
+    return {a.most > b.most ? a.most : b.most, a.sum + b.sum};
+}
+template <class F>
+__device__ extent of_warp(extent v, F &&f)
+{
+    for (int i = 16; i > 0; i /= 2)
+        v = f(v, {__shfl_xor_sync(~0u, v.most, i), __shfl_xor_sync(~0u, v.sum, i)});
+    return v;
+}
+template <class F>
+__device__ extent twice(extent v, F f)
+{
+    return f(v, v);
+}
+__global__ void k(float *p)
+{
+    const extent v = twice(of_warp({p[threadIdx.x], 1}, join), join);
+    p[threadIdx.x] = v.most + v.sum;
+}
+int main()
+{
+    float *p;
+    cudaMallocManaged(&p, 128);
+    for (int i = 0; i < 32; i++)
+        p[i] = i;
+    k<<<1, 32>>>(p);
+    cudaDeviceSynchronize();
+    printf("%g\n", p[3]);
+}
+END
+for my $level (qw(-O0 -O1 -O2)) {
+    %r = run("$cudacc $level $dir/operator.cu -o $dir/operator && $dir/operator");
+    is("$r{code} $r{out}$r{err}", "0 95\n", "a __forceinline__ function that is passed on, $level");
+}
 # A C library may include the header within extern "C".
 my $host = qq{#ifdef __cplusplus\nextern "C" {\n#endif\n#include <cuda_runtime_api.h>\n#ifdef __cplusplus\n}\n#endif\n}
     . "#if !defined(__NVCC__) || !defined(__CUDACPU__) || defined(__CUDACC__)\n#error not as nvcc has it\n#endif\n"

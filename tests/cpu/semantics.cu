@@ -124,41 +124,6 @@ __global__ void barriers(int *out, int n)
     out[t] = a * 10000 + (b != 0) * 1000 + (c != 0) * 100 + (d != 0) * 10 + (e != 0);
 }
 
-/* A __forceinline__ function that is passed on: g++ refused it with -O1. */
-struct extent {
-    int most, sum;
-};
-__device__ __forceinline__ extent join(extent a, extent b)
-{
-    return {a.most > b.most ? a.most : b.most, a.sum + b.sum};
-}
-template <class F>
-__device__ extent of_warp(extent v, F &&f)
-{
-    for (int i = 16; i > 0; i /= 2)
-        v = f(v, {__shfl_xor_sync(FULL, v.most, i), __shfl_xor_sync(FULL, v.sum, i)});
-    return v;
-}
-template <class F>
-__device__ extent twice(extent v, F f)
-{
-    return f(v, v);
-}
-__global__ void operators(int *out)
-{
-    extent v = {(int)threadIdx.x, 1};
-    v = twice(of_warp(v, join), join);
-    out[threadIdx.x] = v.most * 100 + v.sum;
-}
-
-void test_operators()
-{
-    Buffer<int> out(32);
-    operators<<<1, 32>>>(out.p);
-    for (int v : out.read())
-        CHECK(v == 3164);
-}
-
 /* Warps that meet in two places; those of the first place then end, and the others meet alone. */
 __global__ void barriers_apart(int *out)
 {
@@ -692,7 +657,6 @@ int main()
     test_shuffles<double>();
     test_votes();
     test_barriers();
-    test_operators();
     test_undefined<int>();
     test_undefined<double>();
     test_short_warp();
