@@ -559,6 +559,13 @@ static void halves(cublasHandle_t h)
     OK(cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p, 1, p + 1, 1, &zero, p + 2, 1));
     cudaMemcpy(v, p, sizeof v, cudaMemcpyDeviceToHost);
     CHECK(float(v[2]) == 1.5f);
+    __half dot;
+    OK(cublasDotEx(h, 2, p, CUDA_R_16F, 1, p, CUDA_R_16F, -1, &dot, CUDA_R_16F, CUDA_R_32F));
+    CHECK(float(dot) == 3.0f);
+    OK(cublasDotEx(h, 3, p, CUDA_R_16F, 1, p, CUDA_R_16F, 1, &dot, CUDA_R_16F, CUDA_R_32F));
+    CHECK(float(dot) == 11.5f);
+    CHECK(cublasDotEx(h, 3, p, CUDA_R_16F, 1, p, CUDA_R_16F, 1, &dot, CUDA_R_16F, CUDA_R_16F) ==
+          CUBLAS_STATUS_NOT_SUPPORTED);
     cudaFree(p);
 
     /* Multiples of 4, as a GPU wants them. */
@@ -711,10 +718,11 @@ struct matmul {
                                             sizeof stride));
         return l;
     }
-    matmul(cudaDataType type, cudaDataType out, cublasOperation_t transa, cublasOperation_t transb)
+    matmul(cudaDataType type, cudaDataType out, cublasOperation_t transa, cublasOperation_t transb,
+           cublasComputeType_t compute = CUBLAS_COMPUTE_32F, cudaDataType scale = CUDA_R_32F)
     {
         OK(cublasLtCreate(&lt));
-        OK(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+        OK(cublasLtMatmulDescCreate(&desc, compute, scale));
         OK(set(CUBLASLT_MATMUL_DESC_TRANSA, transa));
         OK(set(CUBLASLT_MATMUL_DESC_TRANSB, transb));
         a = transa ? layout(type, k, m, ld) : layout(type, m, k, ld);
@@ -746,10 +754,13 @@ struct matmul {
 };
 
 /* Every form of operands, each with each epilogue. */
-template <class T, class Out>
-static void matmuls(cudaDataType type, cudaDataType out)
+template <class T, class Out, class Scale = float>
+static void matmuls(cudaDataType type, cudaDataType out,
+                    cublasComputeType_t compute = CUBLAS_COMPUTE_32F,
+                    cudaDataType scale = CUDA_R_32F)
 {
     typedef matmul M;
+    const Scale alpha_there = 0.5f, beta_there = 2.0f;
     const float alpha = 0.5f, beta = 2;
     const cublasLtEpilogue_t epilogues[] = {
         CUBLASLT_EPILOGUE_DEFAULT,   CUBLASLT_EPILOGUE_RELU,         CUBLASLT_EPILOGUE_BIAS,
@@ -760,7 +771,8 @@ static void matmuls(cudaDataType type, cudaDataType out)
     for (int form = 0; form < 4; form++)
         for (const cublasLtEpilogue_t epilogue : epilogues) {
             const bool ta = form & 1, tb = form & 2;
-            M p(type, out, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N);
+            M p(type, out, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N, compute,
+                scale);
             OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
             // A GPU refuses what the epilogue has no use for.
             if (epilogue & CUBLASLT_EPILOGUE_BIAS) {
@@ -773,8 +785,8 @@ static void matmuls(cudaDataType type, cudaDataType out)
                 OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, int64_t(M::apart)));
             }
             d.put(), aux.put();
-            OK(cublasLtMatmul(p.lt, p.desc, &alpha, a.device, p.a, b.device, p.b, &beta, c.device,
-                              p.c, d.device, p.d, nullptr, nullptr, 0, nullptr));
+            OK(cublasLtMatmul(p.lt, p.desc, &alpha_there, a.device, p.a, b.device, p.b, &beta_there,
+                              c.device, p.c, d.device, p.d, nullptr, nullptr, 0, nullptr));
             const std::vector<Out> got = d.got(), before = aux.got();
             int wrong = 0;
             for (int at = 0; at < 2 * M::apart; at++) {
@@ -891,6 +903,9 @@ int main()
     matmuls<__half, __half>(CUDA_R_16F, CUDA_R_16F);
     matmuls<__nv_bfloat16, __nv_bfloat16>(CUDA_R_16BF, CUDA_R_16BF);
     matmuls<__nv_bfloat16, float>(CUDA_R_16BF, CUDA_R_32F);
+#ifdef CPU_CUBLASLT_H /* a GPU adds these in halves, and rounds each sum */
+    matmuls<__half, __half, __half>(CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F, CUDA_R_16F);
+#endif
     refusals();
     products_of_host();
     OK(cublasDestroy(h));

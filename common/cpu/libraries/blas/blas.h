@@ -125,6 +125,9 @@ static inline enum CBLAS_SIDE blas_side(cublasSideMode_t side)
 }
 
 /* --- products.c ------------------------------------------------------------------------------- */
+/* Element i of a vector of f16, bf16 or f32 (s8: only read), as a float. */
+float blas_narrow_value(cudaDataType type, const void *p, size_t i);
+void blas_put_narrow(cudaDataType type, void *p, size_t i, float v);
 /* Products with mixed types: only those that cublas_v2.h lists are supported. */
 cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
                                    cublasComputeType_t compute);

@@ -185,7 +185,13 @@ static cublasStatus_t check(cublasLtHandle_t handle, const struct cublasLtMatmul
         (n_a ? a->columns : a->rows) != (n_b ? b->rows : b->columns) || c->rows != d->rows ||
         c->columns != d->columns)
         return CUBLAS_STATUS_INVALID_VALUE;
+    const int narrow = a->type == CUDA_R_16F || a->type == CUDA_R_16BF;
+    cudaDataType scale = CUDA_R_32F;
     switch (desc->compute) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+        scale = CUDA_R_16F;
+        break;
     case CUBLAS_COMPUTE_32F:
     case CUBLAS_COMPUTE_32F_PEDANTIC:
     case CUBLAS_COMPUTE_32F_FAST_16F:
@@ -195,10 +201,10 @@ static cublasStatus_t check(cublasLtHandle_t handle, const struct cublasLtMatmul
     default:
         return CUBLAS_STATUS_NOT_SUPPORTED;
     }
-    const int narrow = a->type == CUDA_R_16F || a->type == CUDA_R_16BF;
-    if (desc->scale != CUDA_R_32F || (unsigned)desc->mode > CUBLASLT_POINTER_MODE_DEVICE ||
+    if (desc->scale != (int32_t)scale || (unsigned)desc->mode > CUBLASLT_POINTER_MODE_DEVICE ||
         (!narrow && a->type != CUDA_R_32F) || b->type != a->type || c->type != d->type ||
-        (d->type != a->type && d->type != CUDA_R_32F))
+        (d->type != a->type && d->type != CUDA_R_32F) ||
+        (scale == CUDA_R_16F && (a->type != CUDA_R_16F || d->type != CUDA_R_16F)))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     switch (desc->epilogue) {
     case CUBLASLT_EPILOGUE_DEFAULT:

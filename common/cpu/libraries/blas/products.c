@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static float narrow_value(cudaDataType type, const void *p, size_t i)
+float blas_narrow_value(cudaDataType type, const void *p, size_t i)
 {
     switch (type) {
     case CUDA_R_16F:
@@ -20,7 +20,7 @@ static float narrow_value(cudaDataType type, const void *p, size_t i)
     }
 }
 
-static void put_narrow(cudaDataType type, void *p, size_t i, float v)
+void blas_put_narrow(cudaDataType type, void *p, size_t i, float v)
 {
     if (type == CUDA_R_32F)
         ((float *)p)[i] = v;
@@ -35,7 +35,7 @@ static float *widened(cudaDataType type, const void *p, int rows, int columns, i
     float *wide = malloc((size_t)rows * (size_t)columns * sizeof *wide + 1);
     for (size_t j = 0; wide && j < (size_t)columns; j++)
         for (size_t i = 0; i < (size_t)rows; i++)
-            wide[j * (size_t)rows + i] = narrow_value(type, p, j * (size_t)ld + i);
+            wide[j * (size_t)rows + i] = blas_narrow_value(type, p, j * (size_t)ld + i);
     return wide;
 }
 
@@ -66,9 +66,9 @@ static void finish(const struct call *c, float *sum, int batch)
         for (size_t i = 0; i < (size_t)c->m; i++) {
             float *v = &sum[j * (size_t)c->m + i];
             if (bias)
-                *v += narrow_value(c->type_c, bias, i);
+                *v += blas_narrow_value(c->type_c, bias, i);
             if (aux)
-                put_narrow(c->type_c, aux, j * (size_t)c->fusion.ld_aux + i, *v);
+                blas_put_narrow(c->type_c, aux, j * (size_t)c->fusion.ld_aux + i, *v);
             *v = activated(c, *v);
         }
 }
@@ -78,8 +78,8 @@ static cudaError_t narrow_product(const struct call *c, const void *a, const voi
 {
     const int n_a = c->transa == CUBLAS_OP_N, n_b = c->transb == CUBLAS_OP_N;
     const int rows_a = n_a ? c->m : c->k, rows_b = n_b ? c->k : c->n;
-    const float alpha = narrow_value(c->scalars, &c->alpha, 0);
-    const float beta = narrow_value(c->scalars, &c->beta, 0);
+    const float alpha = blas_narrow_value(c->scalars, &c->alpha, 0);
+    const float beta = blas_narrow_value(c->scalars, &c->beta, 0);
     float *wide_a = widened(c->type, a, rows_a, n_a ? c->k : c->m, c->lda);
     float *wide_b = widened(c->type, b, rows_b, n_b ? c->n : c->k, c->ldb);
     float *sum = calloc((size_t)c->m * (size_t)c->n, sizeof *sum);
@@ -89,14 +89,14 @@ static cudaError_t narrow_product(const struct call *c, const void *a, const voi
     if (error == cudaSuccess) {
         for (size_t j = 0; beta != 0 && j < (size_t)c->n; j++)
             for (size_t i = 0; i < (size_t)c->m; i++)
-                sum[j * (size_t)c->m + i] = narrow_value(c->type_c, in, j * ld_in + i);
+                sum[j * (size_t)c->m + i] = blas_narrow_value(c->type_c, in, j * ld_in + i);
         cblas_sgemm(CblasColMajor, blas_op(c->transa), blas_op(c->transb), c->m, c->n, c->k, alpha,
                     wide_a, blas_most(rows_a, 1), wide_b, blas_most(rows_b, 1), beta, sum, c->m);
         if (c->fused)
             finish(c, sum, batch);
         for (size_t j = 0; j < (size_t)c->n; j++)
             for (size_t i = 0; i < (size_t)c->m; i++)
-                put_narrow(c->type_c, out, j * (size_t)c->ldc + i, sum[j * (size_t)c->m + i]);
+                blas_put_narrow(c->type_c, out, j * (size_t)c->ldc + i, sum[j * (size_t)c->m + i]);
     }
     free(wide_a), free(wide_b), free(sum);
     return error;

@@ -80,6 +80,18 @@ static int result_fits(const struct call *c, size_t size)
     return !c->variant || blas_matrix(c, "result", c->c, 1, 1, 1, size, CPU_ACCESS_WRITE);
 }
 
+/* Sums in floats of elements of 16 bits, as cublasDotEx adds them; rounded once. */
+static float narrow_dot(const struct call *c)
+{
+    const ptrdiff_t x = c->lda, y = c->ldb, last = c->n - 1;
+    const ptrdiff_t first_x = x < 0 ? -x * last : 0, first_y = y < 0 ? -y * last : 0;
+    float sum = 0;
+    for (ptrdiff_t i = 0; i <= last; i++)
+        sum += blas_narrow_value(c->type, c->a, (size_t)(first_x + i * x)) *
+               blas_narrow_value(c->type, c->b, (size_t)(first_y + i * y));
+    return sum;
+}
+
 static cudaError_t run_dot(const struct call *c)
 {
     const size_t size = blas_size(c->type);
@@ -89,7 +101,9 @@ static cudaError_t run_dot(const struct call *c)
     memset(c->c, 0, size);
     if (c->n <= 0)
         return cudaSuccess;
-    if (c->type == CUDA_R_32F)
+    if (c->type == CUDA_R_16F || c->type == CUDA_R_16BF)
+        blas_put_narrow(c->type, c->c, 0, narrow_dot(c));
+    else if (c->type == CUDA_R_32F)
         *(float *)c->c = cblas_sdot(c->n, c->a, c->lda, c->b, c->ldb);
     else if (c->type == CUDA_R_64F)
         *(double *)c->c = cblas_ddot(c->n, c->a, c->lda, c->b, c->ldb);
@@ -244,6 +258,35 @@ DOT(Cdotu, cuComplex, CUDA_C_32F, CUBLAS_OP_N)
 DOT(Cdotc, cuComplex, CUDA_C_32F, CUBLAS_OP_C)
 DOT(Zdotu, cuDoubleComplex, CUDA_C_64F, CUBLAS_OP_N)
 DOT(Zdotc, cuDoubleComplex, CUDA_C_64F, CUBLAS_OP_C)
+
+/* Both vectors and the result are of one type; sums of 16-bit elements are floats. */
+static cublasStatus_t typed_dot(cublasHandle_t handle, struct call c, cudaDataType type_y,
+                                cudaDataType type_result, cudaDataType sum)
+{
+    const int narrow = c.type == CUDA_R_16F || c.type == CUDA_R_16BF;
+    const int known = narrow || c.type == CUDA_R_32F || c.type == CUDA_R_64F ||
+                      c.type == CUDA_C_32F || c.type == CUDA_C_64F;
+    if (!handle)
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!known || type_y != c.type || type_result != c.type ||
+        sum != (narrow ? CUDA_R_32F : c.type))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return reduce(handle, c);
+}
+
+#define DOT_EX(function, op)                                                                       \
+    cublasStatus_t function(cublasHandle_t handle, int n, const void *x, cudaDataType typeX,       \
+                            int incx, const void *y, cudaDataType typeY, int incy, void *result,   \
+                            cudaDataType typeResult, cudaDataType sum)                             \
+    {                                                                                              \
+        return typed_dot(handle,                                                                   \
+                         (struct call){CALL(#function, run_dot, typeX), .n = n, .a = x,            \
+                                       .lda = incx, .b = y, .ldb = incy, .c = result,              \
+                                       .transa = op},                                              \
+                         typeY, typeResult, sum);                                                  \
+    }
+DOT_EX(cublasDotEx, CUBLAS_OP_N)
+DOT_EX(cublasDotcEx, CUBLAS_OP_C)
 
 #define ROT(L, l, T, id, V)                                                                        \
     cublasStatus_t cublas##L##rot(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy,    \
