@@ -735,6 +735,10 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         host_writes(p, bytes);
         have = bits_at(written, (uint64_t)at, bytes);
     }
+    if (a.kind != WRITE && have != all && (o || a.is_shared)) {
+        memory_finds_stores(o, (uint64_t)at, (const void *)p, bytes);
+        have = bits_at(written, (uint64_t)at, bytes);
+    }
     if (a.kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
         int unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)

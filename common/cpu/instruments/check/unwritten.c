@@ -71,6 +71,17 @@ static void carry(uintptr_t to, uintptr_t from, size_t bytes)
         set_bits(written, t + i, 1, (int)bits_at(written, f + i, 1));
 }
 
+static int any_unwritten(uintptr_t p, size_t bytes)
+{
+    const uint64_t at = p - region;
+    for (uint64_t i = at; i < at + bytes; i++)
+        if (i % 8 == 0 && written[i / 8] == 0xff)
+            i += 7;
+        else if (!bits_at(written, i, 1))
+            return 1;
+    return 0;
+}
+
 static int allowed;
 void unwritten_allowed(int asked)
 {
@@ -79,8 +90,7 @@ void unwritten_allowed(int asked)
 
 void trace_work_copied(struct trace_rows to, struct trace_rows from, const void *site)
 {
-    const struct object *target = object_at((uintptr_t)to.p),
-                        *source = object_at((uintptr_t)from.p);
+    struct object *target = object_at((uintptr_t)to.p), *source = object_at((uintptr_t)from.p);
     const int to_variable = is_variable((uintptr_t)to.p) && object_of((uintptr_t)to.p);
     const int to_host = target ? target->host && !target->managed : !to_variable;
     size_t unwritten = 0;
@@ -89,6 +99,11 @@ void trace_work_copied(struct trace_rows to, struct trace_rows from, const void 
         const uintptr_t t = (uintptr_t)to.p + y * to.pitch, f = (uintptr_t)from.p + y * from.pitch;
         if (source && source->host)
             host_writes(f, from.width);
+        if (source && any_unwritten(f, from.width)) {
+            memory_finds_stores(source, f - region, (const void *)f, from.width);
+            if (target && (source->host || source->marked))
+                target->marked = 1;
+        }
         if (!source)
             trace_written((void *)t, to.width);
         else if (target)

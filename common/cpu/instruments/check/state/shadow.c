@@ -140,6 +140,22 @@ void host_writes(uintptr_t p, size_t bytes)
             trace_written((void *)at, 4);
 }
 
+/* g++ reports no store of a structure that a call returns. Device memory holds bytes of 0xff, and
+ * so does a block's, until something is stored. A structure may hold such bytes itself, and
+ * padding: the 8 bytes around a byte that was stored so count as written. */
+void memory_finds_stores(const struct object *o, uint64_t at, const void *p, size_t bytes)
+{
+    if (o && (!o->device || o->marked))
+        return;
+    const uint64_t end = o ? o->p + o->bytes - region : UINT64_MAX;
+    for (uint64_t word = at & -(uint64_t)8; word < at + bytes; word += 8) {
+        const uint8_t *found = (const uint8_t *)p + (int64_t)(word - at);
+        for (int i = 0; i < 8 && written[word / 8] != 0xff && word + i < end; i++)
+            if (found[i] != 0xff && !bits_at(written, word + i, 1))
+                set_bits(written, word, 8, 1);
+    }
+}
+
 /* Nothing of n bytes, whole pages, is written any more. Their bits may be less than a page. */
 static void bits_forget(uint64_t at, uint64_t n)
 {
@@ -226,6 +242,9 @@ struct object registered_at(uintptr_t p)
 
 void memory_mark_unwritten(void *p, size_t bytes)
 {
+    struct object *o = object_at((uintptr_t)p);
+    if (o)
+        o->marked = 1;
     if ((uintptr_t)p - region < region_used)
         set_bits(written, (uintptr_t)p - region, bytes, 0);
 }
@@ -265,6 +284,8 @@ int trace_library(const struct cpu_access *a)
         return 0; /* a variable, which begins with zeros */
     for (size_t i = 0; o->host && a->access & CPU_ACCESS_READ && i < a->height; i++)
         host_writes(p + i * a->pitch, a->width);
+    for (size_t i = 0; a->access & CPU_ACCESS_READ && i < a->height; i++)
+        memory_finds_stores(o, p - region + i * a->pitch, (char *)a->p + i * a->pitch, a->width);
     for (size_t i = 0; a->access & CPU_ACCESS_READ && i < a->height; i++)
         for (size_t k = 0; k < a->width; k++)
             if (!bits_at(written, p - region + i * a->pitch + k, 1)) {
