@@ -90,8 +90,8 @@ my ($columns, @recorded) = map { [split /\t/] } grep { !/^#/ } split /\n/, slurp
 my %row = map { $_->[0] => $_ } @recorded;
 my %sum;
 for my $one (grep { $source{$_->{file}} =~ /async-faults/ } @faults) {
-    my $row = $row{$one->{name}};
-    my @adds = (1, $row ? 1 : 0, map { $row && $row->[$_] =~ /^(?:found|other)$/ ? 1 : 0 } 3 .. $#$columns);
+    my $row = $row{$one->{name}} or next;
+    my @adds = (1, map { $row->[$_] =~ /^(?:found|other)$/ ? 1 : 0 } 3 .. $#$columns);
     for my $to ($one->{file}, "all") { $sum{$to}[$_] += $adds[$_] for 0 .. $#adds }
 }
 my %printed = slurp("$root/tests/async-faults/README.md") =~ /^\| ([\w-]+) \| (\d+(?: \| \d+)*) \|$/mg;
