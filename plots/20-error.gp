@@ -12,7 +12,7 @@ set ytics (1e-8, 1e-6, 1e-4, 1e-2, 1)
 set bmargin 6.3
 set key at screen 0.56, 0.02 bottom center maxrows 3 samplen 2 width 0
 f = 'step-20.tsv'
-w = ' B=1 clock=- R=128 Sq!=1'
+w = ' B=1 clock=- R=128 Sq!=1 case!=million'
 plot rows(f, 'variant=fp32-fast' . w, 'pos0 max_err') with linespoints ls FAILED title 'fp32-fast', \
      rows(f, 'variant=fp32' . w, 'pos0 max_err') with linespoints ls 2 title 'fp32', \
      rows(f, 'variant=integer-fast' . w, 'pos0 max_err') with linespoints ls 3 title 'integer-fast', \
