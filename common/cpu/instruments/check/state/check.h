@@ -166,8 +166,8 @@ int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to ker
 struct object registered_at(uintptr_t p);       /* such a range; .what is NULL for none */
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written there by now */
-/* Finds out which of these bytes, of device memory or of a block (o is NULL), hold a value though no
- * store of one was seen. */
+/* Finds out which of these bytes, of device memory or of a block (o is NULL), hold a value though
+ * no store of one was seen. */
 void memory_finds_stores(const struct object *o, uint64_t at, const void *p, size_t bytes);
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
