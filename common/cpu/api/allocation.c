@@ -122,8 +122,7 @@ static char *map(size_t bytes, char **base, size_t *mapped)
         munmap(*base, *mapped);
         return NULL;
     }
-    return reserved() ? guard - data
-                      : memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
+    return reserved() ? guard - data : fill_unwritten(guard - data, data);
 }
 
 static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
@@ -183,7 +182,7 @@ static cudaError_t run_allocation(void *state)
     pthread_mutex_unlock(&lock);
     if (live)
         return cudaErrorInvalidValue; /* the last run's has not been freed */
-    memset(m->p, 0xff, m->bytes);
+    fill_unwritten(m->p, m->bytes);
     return cudaSuccess;
 }
 

@@ -31,6 +31,22 @@ enum {
     SHARED_MOST = 227 * 1024    /* and if it does, on the device with the most */
 };
 
+#ifndef CPU_SHARED
+/* What shared and device memory hold where nothing has been stored: NaN, so that reading it shows.
+ * With --check not all bits are set, as in -1, which programs store. */
+static inline uint8_t unwritten_byte(uintptr_t at)
+{
+    return CPU_TRACE == 2 && at % 2 == 0 ? 0xfe : 0xff;
+}
+
+static inline void *fill_unwritten(void *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((uint8_t *)p)[i] = unwritten_byte((uintptr_t)p + i);
+    return p;
+}
+#endif
+
 enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
 
 /* A launch while it runs. Workers take blocks until `next` reaches `run`. */

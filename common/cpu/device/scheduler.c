@@ -432,7 +432,7 @@ static void begin_block(struct worker *w, uint64_t place)
     w->named_used = 0;
     units_begin_block(w);
     TRACE(block(w, place)); /* which still looks at what the block before has left */
-    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN, to show reads of unwritten memory */
+    fill_unwritten(w->arena, w->shared_used + w->gaps);
     w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
     run_block(w);
@@ -497,7 +497,7 @@ static void place_as(struct worker *w, const struct worker *other)
 {
     const size_t from = w->shared_used + w->gaps, to = other->shared_used + other->gaps;
     if (to > from)
-        memset(w->arena + from, 0xff, to - from);
+        fill_unwritten(w->arena + from, to - from);
     w->shared_used = other->shared_used;
     w->gaps = other->gaps;
     w->dynamic = other->dynamic;

@@ -82,7 +82,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%zu in all",
                        file, line, fixed, l->kernel->shared, l->shared_limit);
         w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
-        memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
+        fill_unwritten(w->arena + w->shared_used + w->gaps, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)
             l->static_shared = fixed;

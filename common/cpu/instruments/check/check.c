@@ -22,6 +22,7 @@ static struct flag found[MAX_THREADS];
 static int read_unwritten;   /* the launch has read what nothing had written */
 static int copy_comes_later; /* the store being checked is one of cp.async */
 static int plain_store;      /* the access being checked is a store that is made right afterwards */
+static int plain_load;       /* the access being checked is a load in C++ */
 /* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
@@ -688,6 +689,29 @@ static __attribute__((cold, noinline)) void written_first(struct access a, int64
         }
 }
 
+/* Whether words of 8 or 16 bytes, a bit for each, can be what a structure leaves in front of its
+ * members or at its end: a word in front of a multiple of 8, or up to three of 16. */
+static int may_be_padding(unsigned words)
+{
+    return words == 2 || words == 8 || words == 10 || words == 12 || words == 14;
+}
+
+/* Words of what is loaded are unwritten, and may be padding. They stay so in the target of the
+ * copy, where a use of them is found. Without a copy the last store went elsewhere: the values that
+ * lie there show it, memory_finds_stores. */
+static __attribute__((cold, noinline)) void copy_hands_on(struct worker *w, unsigned words,
+                                                          unsigned bytes)
+{
+    const struct object *o;
+    const uintptr_t to = stored.p + piece_at;
+    const int64_t at = stored.bytes == (whole ? whole : bytes) ? locate(w, to, bytes, &o) : -1;
+    const int is_shared = to - (uintptr_t)w->arena < ARENA;
+    if (at >= 0 && (is_shared || (o && o->device && !o->marked && !o->freed)))
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (words >> i & 1)
+                set_bits(written, (uint64_t)at + 4 * i, 4, 0);
+}
+
 static int64_t access_again(struct worker *w, struct access a, int whose, int step);
 
 /* Applies all rules to an access. Each 4 bytes of it are for another thread, beginning with `whose`
@@ -740,10 +764,12 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         have = bits_at(written, (uint64_t)at, bytes);
     }
     if (a.kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
-        int unwritten = bytes <= 4;
+        unsigned unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)
-            unwritten |= (have >> i & 15) == 0;
-        if (unwritten) {
+            unwritten |= ((have >> i & 15) == 0) << i / 4;
+        if (bytes >= 8 && plain_load && may_be_padding(unwritten)) {
+            copy_hands_on(w, unwritten, bytes);
+        } else if (unwritten) {
             report(UNINITIALISED, a);
             read_unwritten = 1;
         }
@@ -941,8 +967,9 @@ static __attribute__((noinline)) void seen_unusual(struct worker *w, uintptr_t p
         return;
     w->changes += writes != 0;
     plain_store = writes && !in_pieces;
+    plain_load = !writes;
     access_seen(w, (int)w->now, kind, p, bytes, code);
-    plain_store = 0;
+    plain_store = plain_load = 0;
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,

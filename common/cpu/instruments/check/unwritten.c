@@ -15,8 +15,8 @@ static int is_wide(const struct object *o, uintptr_t p, size_t bytes)
 }
 
 /* Whether a hole is what a structure leaves in front of a member, or at its end: it is shorter than
- * 8 or 16 bytes and ends at a multiple of that, and a store of as many bytes comes behind; or, at
- * the end of the allocation, one stands within the 64 bytes before. */
+ * 8 or 16 bytes and ends at a multiple of that, and a store of as many bytes comes behind, or one
+ * stands within the 64 bytes before. */
 static int is_padding(const struct object *o, uintptr_t hole, size_t bytes)
 {
     const uintptr_t behind = hole + bytes, size = bytes < 8 ? 8 : 16;
@@ -24,7 +24,7 @@ static int is_padding(const struct object *o, uintptr_t hole, size_t bytes)
         return 0;
     if (is_wide(o, behind, size))
         return 1;
-    for (uintptr_t p = behind - size; behind >= o->p + o->bytes && p + 64 >= behind; p -= size)
+    for (uintptr_t p = behind - size; p + 64 >= behind; p -= size)
         if (is_wide(o, p, size))
             return 1;
     return 0;

@@ -36,6 +36,14 @@ static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes);
 /* True while data that move at once are reported in several calls of seen(). */
 static int in_pieces;
 
+/* Where the last plain store of 8 bytes or more goes: g++ reports the store of a copy before its
+ * load. And of what is reported in pieces, its size, and where in it the piece lies. */
+static struct {
+    uintptr_t p;
+    size_t bytes;
+} stored;
+static size_t whole, piece_at;
+
 /* The pieces in which a GPU would move an object of any size: up to 16 bytes, as far as address and
  * size are aligned. */
 static unsigned piece_of(uintptr_t p, size_t bytes)
@@ -46,17 +54,30 @@ static unsigned piece_of(uintptr_t p, size_t bytes)
     return n;
 }
 
+static inline void note_store(uintptr_t p, size_t bytes, int writes)
+{
+    if (CPU_TRACE == 2 && writes && bytes >= 8) {
+        stored.p = p;
+        stored.bytes = bytes;
+    }
+}
+
 /* Reports an object in its pieces. */
 static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
 {
     struct worker *w = cpu_worker;
     const unsigned n = piece_of(p, bytes);
-    if (CPU_TRACE == 2)
+    if (CPU_TRACE == 2) {
         in_pieces = 1;
-    for (size_t done = 0; w && w->running && done < bytes; done += n)
-        seen(w, p + done, n, writes, from, frame);
-    if (CPU_TRACE == 2)
+        whole = bytes;
+    }
+    for (piece_at = 0; w && w->running && piece_at < bytes; piece_at += n)
+        seen(w, p + piece_at, n, writes, from, frame);
+    if (CPU_TRACE == 2) {
         in_pieces = 0;
+        whole = piece_at = 0;
+        note_store(p, bytes, writes);
+    }
     if (!w || !w->running)
         seen_of_host(p, bytes, writes, from);
 }
@@ -71,6 +92,7 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
     void __tsan_##name##n(void *p)                                                                 \
     {                                                                                              \
         struct worker *w = cpu_worker;                                                             \
+        note_store((uintptr_t)p, n, writes);                                                       \
         if (w && w->running)                                                                       \
             seen(w, (uintptr_t)p, n, writes, HERE);                                                \
         else                                                                                       \

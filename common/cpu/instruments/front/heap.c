@@ -30,7 +30,7 @@ static void *heap_take(size_t bytes, const void *site)
     if (base == MAP_FAILED)
         return NULL;
     char *p = base + all - PAGE - data;
-    memset(p, 0xff, data);
+    fill_unwritten(p, data);
     trace_site(site);
     trace_allocated(p, bytes ? bytes : 1, cudaMemoryTypeDevice);
     return p;

@@ -53,7 +53,7 @@ struct object {
     int freed, host;  /* host: it may write there, and nobody sees when */
     int device;       /* out of the host's reach */
     int managed;      /* in that of both */
-    int marked;       /* may hold other bytes than 0xff that count as never written */
+    int marked;       /* may hold other bytes than unwritten_byte that count as never written */
 };
 
 /* One side of a finding. */

@@ -140,9 +140,9 @@ void host_writes(uintptr_t p, size_t bytes)
             trace_written((void *)at, 4);
 }
 
-/* g++ reports no store of a structure that a call returns. Device memory holds bytes of 0xff, and
- * so does a block's, until something is stored. A structure may hold such bytes itself, and
- * padding: the 8 bytes around a byte that was stored so count as written. */
+/* g++ reports no store of a structure that a call returns. Until something is stored, device memory
+ * and a block's hold what programs hardly ever store: fill_unwritten. A structure may have padding:
+ * the 8 bytes around a byte that was stored so count as written. */
 void memory_finds_stores(const struct object *o, uint64_t at, const void *p, size_t bytes)
 {
     if (o && (!o->device || o->marked))
@@ -151,7 +151,7 @@ void memory_finds_stores(const struct object *o, uint64_t at, const void *p, siz
     for (uint64_t word = at & -(uint64_t)8; word < at + bytes; word += 8) {
         const uint8_t *found = (const uint8_t *)p + (int64_t)(word - at);
         for (int i = 0; i < 8 && written[word / 8] != 0xff && word + i < end; i++)
-            if (found[i] != 0xff && !bits_at(written, word + i, 1))
+            if (found[i] != unwritten_byte(word + i) && !bits_at(written, word + i, 1))
                 set_bits(written, word, 8, 1);
     }
 }
