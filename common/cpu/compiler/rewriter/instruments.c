@@ -182,7 +182,8 @@ static void find_names(int body)
         before = of_threads_count;
         for (int i = body; i < close; i++) {
             int end = i + 1;
-            if (!is(i, "=") || is(i + 1, "=") || !is_name(i - 1) || depends_on_thread(i - 1, i - 1))
+            if (!is(i, "=") || is(i + 1, "=") || !is_name(i - 1) || is_member(i - 1) ||
+                depends_on_thread(i - 1, i - 1))
                 continue;
             while (end < close && !is_any(end, ", ; ) }"))
                 end = is_any(end, "( [ {") ? match(end, 1) + 1 : end + 1;
