@@ -22,7 +22,7 @@ static struct flag found[MAX_THREADS];
 static int read_unwritten;   /* the launch has read what nothing had written */
 static int copy_comes_later; /* the store being checked is one of cp.async */
 static int plain_store;      /* the access being checked is a store that is made right afterwards */
-static int plain_load;       /* the access being checked is a load in C++ */
+static int load_of_copy; /* the access being checked loads what may be copied: padding as well */
 /* The last announced load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
@@ -767,7 +767,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         unsigned unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)
             unwritten |= ((have >> i & 15) == 0) << i / 4;
-        if (bytes >= 8 && plain_load && may_be_padding(unwritten)) {
+        if (bytes >= 8 && load_of_copy && may_be_padding(unwritten)) {
             copy_hands_on(w, unwritten, bytes);
         } else if (unwritten) {
             report(UNINITIALISED, a);
@@ -967,9 +967,9 @@ static __attribute__((noinline)) void seen_unusual(struct worker *w, uintptr_t p
         return;
     w->changes += writes != 0;
     plain_store = writes && !in_pieces;
-    plain_load = !writes;
+    load_of_copy = !writes;
     access_seen(w, (int)w->now, kind, p, bytes, code);
-    plain_store = plain_load = 0;
+    plain_store = load_of_copy = 0;
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -1205,10 +1205,19 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 {
     const int thread = thread_at(w, lane);
     w->changes++;
+    stored.bytes = 0; /* of another copy */
+    load_of_copy = 1;
     const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
+    load_of_copy = 0;
     copy_comes_later = 1;
     const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
     copy_comes_later = 0;
+    unsigned unwritten = 0;
+    for (unsigned i = 0; source >= 0 && target >= 0 && i + 4 <= read; i += 4)
+        unwritten |= (unsigned)!bits_at(written, (uint64_t)source + i, 4) << i / 4;
+    for (unsigned i = 0; may_be_padding(unwritten) && i < 4; i++)
+        if (unwritten >> i & 1)
+            set_bits(written, (uint64_t)target + 4 * i, 4, 0);
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
                   source, (uintptr_t)from, read);
 }
