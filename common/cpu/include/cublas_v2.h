@@ -213,10 +213,10 @@ CPU_BLAS_DOT(Zdotc, cuDoubleComplex)
 /* x, y and the result are of one type, f16 and bf16 included; those are added in f32, which `sum`
  * says, and other types in themselves. Else CUBLAS_STATUS_NOT_SUPPORTED. */
 cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType typeX,
-                           int incx, const void *y, cudaDataType typeY, int incy, void *result,
+                           int incx, const void *y, cudaDataType typeY, int incy, void *dot,
                            cudaDataType typeResult, cudaDataType sum);
 cublasStatus_t cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType typeX,
-                            int incx, const void *y, cudaDataType typeY, int incy, void *result,
+                            int incx, const void *y, cudaDataType typeY, int incy, void *dot,
                             cudaDataType typeResult, cudaDataType sum);
 /* --- matrices.c and, for gemm, products.c ----------------------------------------------------- */
 CPU_BLAS_FUNCTIONS(S, s, float)
