@@ -5,14 +5,13 @@
 
 __global__ void reversed(float *out)
 {
-    __shared__ float4 kept[32], copied[32];
+    __shared__ float4 kept[32];
     const int t = threadIdx.x;
     kept[t].x = kept[t].y = kept[t].z = t;
     kept[t].w = 4;
     __syncthreads();
-    copied[31 - t] = kept[t];
-    __syncthreads();
-    out[t] = copied[t].w + 31 - t - copied[t].x;
+    const float4 copied = kept[31 - t];
+    out[t] = copied.w + 31 - t - copied.x;
 }
 
 int main()

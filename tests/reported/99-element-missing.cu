@@ -1,18 +1,17 @@
 // check: 1 uninitialised read
 // says: never written
-// The last element of a float4 is never written. That may be padding where the float4 is copied as
-// a whole, and is found where the element is used.
+// The last element of a float4 is never written, and the float4 is copied as a whole. That is no
+// padding: no store of 8 bytes is near.
 #include <cstdio>
 
 __global__ void reversed(float *out)
 {
-    __shared__ float4 kept[32], copied[32];
+    __shared__ float4 kept[32];
     const int t = threadIdx.x;
     kept[t].x = kept[t].y = kept[t].z = t;
     __syncthreads();
-    copied[31 - t] = kept[t];
-    __syncthreads();
-    out[t] = copied[t].w + 31 - t - copied[t].x;
+    const float4 copied = kept[31 - t];
+    out[t] = copied.w + 31 - t - copied.x;
 }
 
 int main()

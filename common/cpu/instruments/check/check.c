@@ -689,14 +689,7 @@ static __attribute__((cold, noinline)) void written_first(struct access a, int64
         }
 }
 
-/* Whether words of 8 or 16 bytes, a bit for each, can be what a structure leaves in front of its
- * members or at its end: a word in front of a multiple of 8, or up to three of 16. */
-static int may_be_padding(unsigned words)
-{
-    return words == 2 || words == 8 || words == 10 || words == 12 || words == 14;
-}
-
-/* Words of what is loaded are unwritten, and may be padding. They stay so in the target of the
+/* Words of what is loaded are unwritten, and are padding. They stay so in the target of the
  * copy, where a use of them is found. Without a copy the last store went elsewhere: the values that
  * lie there show it, memory_finds_stores. */
 static __attribute__((cold, noinline)) void copy_hands_on(struct worker *w, unsigned words,
@@ -767,7 +760,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
         unsigned unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)
             unwritten |= ((have >> i & 15) == 0) << i / 4;
-        if (bytes >= 8 && load_of_copy && may_be_padding(unwritten)) {
+        if (bytes >= 8 && load_of_copy && unwritten_is_padding(o, (uint64_t)at, unwritten)) {
             copy_hands_on(w, unwritten, bytes);
         } else if (unwritten) {
             report(UNINITIALISED, a);
@@ -975,8 +968,11 @@ static __attribute__((noinline)) void seen_unusual(struct worker *w, uintptr_t p
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame)
 {
-    if (!is_usual(w, p, bytes, writes, code_of(from)))
-        seen_unusual(w, p, bytes, writes, code_of(from));
+    const uint32_t code = code_of(from);
+    if (writes && bytes >= 8)
+        widths[code % CODES] = (uint8_t)bytes;
+    if (!is_usual(w, p, bytes, writes, code))
+        seen_unusual(w, p, bytes, writes, code);
 }
 
 static inline int can_load(const struct worker *w, uintptr_t p, unsigned bytes)
@@ -1215,7 +1211,9 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
     unsigned unwritten = 0;
     for (unsigned i = 0; source >= 0 && target >= 0 && i + 4 <= read; i += 4)
         unwritten |= (unsigned)!bits_at(written, (uint64_t)source + i, 4) << i / 4;
-    for (unsigned i = 0; may_be_padding(unwritten) && i < 4; i++)
+    const int is_padding =
+        read >= 8 && unwritten_is_padding(object_at((uintptr_t)from), (uint64_t)source, unwritten);
+    for (unsigned i = 0; is_padding && i < 4; i++)
         if (unwritten >> i & 1)
             set_bits(written, (uint64_t)target + 4 * i, 4, 0);
     pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,

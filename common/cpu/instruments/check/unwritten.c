@@ -1,12 +1,13 @@
 /* check: copies hand on which bytes nobody has written, and must take none of those to the host. */
 #include "instruments/check/state/check.h"
 
-/* Whether the bytes at p, 8 or 16, were written by one store: a member of a structure that has to
- * lie at a multiple of that. */
-static int is_wide(const struct object *o, uintptr_t p, size_t bytes)
+/* Whether the bytes at `at` of the shadow memory, 8 or 16, were written by one store: a member of a
+ * structure that has to lie at a multiple of that. o: NULL in shared memory. */
+static int is_wide(const struct object *o, uint64_t at, size_t bytes)
 {
-    const struct shadow_cell *c = &shadow[(p - region) / 4];
-    if (p < o->p || p + bytes > o->p + o->bytes || !c->write)
+    const struct shadow_cell *c = &shadow[at / 4];
+    const uint64_t from = o ? o->p - region : ARENA_AT, to = from + (o ? o->bytes : ARENA);
+    if (at < from || at + bytes > to || !c->write || widths[code_in(c->write)] < bytes)
         return 0;
     for (size_t i = 1; i < bytes / 4; i++)
         if (c[i].write != c->write)
@@ -17,17 +18,28 @@ static int is_wide(const struct object *o, uintptr_t p, size_t bytes)
 /* Whether a hole is what a structure leaves in front of a member, or at its end: it is shorter than
  * 8 or 16 bytes and ends at a multiple of that, and a store of as many bytes comes behind, or one
  * stands within the 64 bytes before. */
-static int is_padding(const struct object *o, uintptr_t hole, size_t bytes)
+static int is_padding(const struct object *o, uint64_t hole, size_t bytes)
 {
-    const uintptr_t behind = hole + bytes, size = bytes < 8 ? 8 : 16;
+    const uint64_t behind = hole + bytes, size = bytes < 8 ? 8 : 16;
     if (bytes >= 16 || behind % size)
         return 0;
     if (is_wide(o, behind, size))
         return 1;
-    for (uintptr_t p = behind - size; p + 64 >= behind; p -= size)
-        if (is_wide(o, p, size))
+    for (uint64_t at = behind - size; at + 64 >= behind; at -= size)
+        if (is_wide(o, at, size))
             return 1;
     return 0;
+}
+
+int unwritten_is_padding(const struct object *o, uint64_t at, unsigned words)
+{
+    for (unsigned i = 0, n; words >> i; i += n) {
+        for (n = 1; words >> i & 1 && words >> (i + n) & 1;)
+            n++;
+        if (words >> i & 1 && !is_padding(o, at + 4 * i, 4 * (size_t)n))
+            return 0;
+    }
+    return 1;
 }
 
 /* Adds to *bytes the cells of a row in device memory that nobody has written. Padding, and parts of
@@ -47,7 +59,7 @@ static void add_unwritten(const struct object *o, uintptr_t p, size_t width, siz
             continue;
         for (hole = at; at < end && !bits_at(written, at - region, 1);)
             at += (at - region) % 8 == 0 && at + 8 <= end && !written[(at - region) / 8] ? 8 : 1;
-        if (!is_padding(o, hole, at - hole) && (hole + 3) / 4 < at / 4) {
+        if (!is_padding(o, hole - region, at - hole) && (hole + 3) / 4 < at / 4) {
             if (!*bytes)
                 *first = (hole + 3) & -(uintptr_t)4;
             *bytes += (at & -(uintptr_t)4) - ((hole + 3) & -(uintptr_t)4);

@@ -169,6 +169,8 @@ void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written th
 /* Finds out which of these bytes, of device memory or of a block (o is NULL), hold a value though
  * no store of one was seen. */
 void memory_finds_stores(const struct object *o, uint64_t at, const void *p, size_t bytes);
+enum { CODES = 1 << 24 };
+extern uint8_t widths[CODES]; /* of the last store of 8 bytes or more at each place in the code */
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */
@@ -376,6 +378,9 @@ void strong_launch(void);
 /* --- unwritten.c: copies of memory that nobody has written ------------------------------------ */
 
 void unwritten_allowed(int asked); /* cpu/trace.h */
+/* Whether those of up to 4 words at `at` of the shadow memory that have a bit are padding of a
+ * structure. o: their allocation, or NULL in shared memory. */
+int unwritten_is_padding(const struct object *o, uint64_t at, unsigned words);
 
 /* --- handles.c: streams, events and graphs -------------------------------------------------------
  */

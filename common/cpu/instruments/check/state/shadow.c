@@ -156,6 +156,8 @@ void memory_finds_stores(const struct object *o, uint64_t at, const void *p, siz
     }
 }
 
+uint8_t widths[CODES];
+
 /* Nothing of n bytes, whole pages, is written any more. Their bits may be less than a page. */
 static void bits_forget(uint64_t at, uint64_t n)
 {
