@@ -32,8 +32,9 @@ enum {
 };
 
 #ifndef CPU_SHARED
-/* What shared and device memory hold where nothing has been stored: NaN, so that reading it shows.
- * With --check not all bits are set, as in -1, which programs store. */
+/* The bytes of shared and device memory where nothing has been stored: NaN, so that a result
+ * computed from them shows it. With --check one bit in 16 is 0, as programs may store -1, all
+ * bits 1. */
 static inline uint8_t unwritten_byte(uintptr_t at)
 {
     return CPU_TRACE == 2 && at % 2 == 0 ? 0xfe : 0xff;
